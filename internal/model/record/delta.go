@@ -14,6 +14,7 @@ type InterfaceDelta struct {
 	RxBytes, TxBytes     float64
 	RxPackets, TxPackets float64
 	RxMissed             float64
+	RxLost, TxLost       float64 // packets, dropped or with an error
 }
 
 // RxBps and TxBps are rates on the interface, headers included.
@@ -44,6 +45,8 @@ func (h HostReading) Deltas() []InterfaceDelta {
 				RxPackets: Grown(begin.RxPackets, end.RxPackets),
 				TxPackets: Grown(begin.TxPackets, end.TxPackets),
 				RxMissed:  Grown(begin.RxMissed, end.RxMissed),
+				RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
+				TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
 			})
 		}
 	}

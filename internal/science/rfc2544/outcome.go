@@ -73,14 +73,11 @@ func places(t *record.Trial, lost int64, buffered map[string]int64) (list []reco
 		}
 		for _, p := range h.End.Interfaces {
 			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Interface, strings.Join(kinds[p.Interface], ", ")), queues[p.Interface])
-			i := slices.IndexFunc(h.Begin.Interfaces, func(b record.InterfaceCounters) bool { return b.Interface == p.Interface })
-			if i < 0 {
-				continue
-			}
-			b := h.Begin.Interfaces[i]
-			add(h.Host, p.Interface+" (receiving)", int64(p.RxDropped-b.RxDropped+p.RxErrors-b.RxErrors))
-			add(h.Host, p.Interface+" (receive ring)", int64(p.RxMissed-b.RxMissed))
-			add(h.Host, p.Interface+" (sending)", int64(p.TxDropped-b.TxDropped+p.TxErrors-b.TxErrors))
+		}
+		for _, d := range h.Deltas() {
+			add(h.Host, d.Interface+" (receiving)", int64(d.RxLost))
+			add(h.Host, d.Interface+" (receive ring)", int64(d.RxMissed))
+			add(h.Host, d.Interface+" (sending)", int64(d.TxLost))
 		}
 		if receives { // the counter is the whole machine's
 			add(h.Host, "the processors' backlog (softnet)", backlog(h.End)-backlog(h.Begin))

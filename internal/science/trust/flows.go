@@ -123,11 +123,13 @@ const (
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
 	worst, worstText := 0.0, ""
-	compare := func(f record.Flow, excess, allowed float64, what string) {
-		if used := excess / allowed; used > worst {
-			worst = used
-			worstText = fmt.Sprintf("%s from %s to %s: %s by %s, with up to %s under way", f.ID, f.From, f.To, what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
+	consider := func(f record.Flow, used float64, format string, args ...any) {
+		if used > worst {
+			worst, worstText = used, fmt.Sprintf("%s from %s to %s: ", f.ID, f.From, f.To)+fmt.Sprintf(format, args...)
 		}
+	}
+	compare := func(f record.Flow, excess, allowed float64, what string) {
+		consider(f, excess/allowed, "%s by %s, with up to %s under way", what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
 	}
 	n, lost := 0, int64(0)
 	for _, f := range v.Flows {
@@ -144,12 +146,8 @@ func conservation(v view) (judged, bool) {
 		if x := f.Transactions; x != nil && x.Answered > 0 {
 			// An answer is counted when it is written and when it is read; one for
 			// each connection may be on its way at an edge.
-			excess, allowed := float64(x.Done-x.Answered), float64(x.Connections)+1+float64(x.Done)/v.WindowS*skew
-			if used := excess / allowed; used > worst {
-				worst = used
-				worstText = fmt.Sprintf("%s from %s to %s: %d transactions were done and %d answered, which may differ by %.0f",
-					f.ID, f.From, f.To, x.Done, x.Answered, allowed)
-			}
+			allowed := float64(x.Connections) + 1 + float64(x.Done)/v.WindowS*skew
+			consider(f, float64(x.Done-x.Answered)/allowed, "%d transactions were done and %d answered, which may differ by %.0f", x.Done, x.Answered, allowed)
 		}
 		unread := float64(unreadBytes)
 		switch {

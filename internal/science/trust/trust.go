@@ -8,6 +8,7 @@
 package trust
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -73,30 +74,30 @@ func Trial(t record.Trial, over *topology.Topology) []record.Check {
 // failed becomes one line, on the trial that came nearest to failing it.
 func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 	var names []string
-	worst, count, failed := map[string]judged{}, map[string]int{}, map[string][]record.Check{}
+	by := map[string][]judged{}
 	for _, t := range trials {
 		for _, j := range judge(t, over) {
 			name := j.Check.Check
-			if count[name] == 0 {
+			if by[name] == nil {
 				names = append(names, name)
 			}
-			count[name]++
-			if !j.Pass {
-				failed[name] = append(failed[name], j.Check)
-			}
-			if count[name] == 1 || j.used > worst[name].used {
-				worst[name] = j
-			}
+			by[name] = append(by[name], j)
 		}
 	}
 	var checks []record.Check
 	for _, name := range names {
-		if len(failed[name]) > 0 {
-			checks = append(checks, failed[name]...)
+		before := len(checks)
+		for _, j := range by[name] {
+			if !j.Pass {
+				checks = append(checks, j.Check)
+			}
+		}
+		if len(checks) > before {
 			continue
 		}
-		c := worst[name].Check
-		if n := count[name]; n > 1 && worst[name].used == 0 {
+		worst := slices.MaxFunc(by[name], func(a, b judged) int { return cmp.Compare(a.used, b.used) })
+		c := worst.Check
+		if n := len(by[name]); n > 1 && worst.used == 0 {
 			c.Detail = fmt.Sprintf("all %d trials: %s", n, c.Detail)
 		} else if n > 1 {
 			c.Detail = fmt.Sprintf("all %d trials; nearest to failing is trial %d: %s", n, c.Trial, c.Detail)
