@@ -84,7 +84,7 @@ type Transactions struct {
 	// time.
 	Unanswered int64 `json:"unanswered,omitempty"`
 	Late       int64 `json:"late,omitempty"`
-	// Answered is what the responding end has, and ResponseBytes what has come back
+	// Answered is what the responding end has, and ResponseBytes what was received
 	// of it; only in a trial's flows.
 	Answered      int64 `json:"answered,omitempty"`
 	ResponseBytes int64 `json:"response_bytes,omitempty"`

@@ -217,7 +217,7 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 
 // windowed is what a window between two sizes lets through: at most one for each
 // round trip. A round trip is as much longer as a super-frame takes to be sent,
-// which is acknowledged when all of it has come, and as the two hosts take.
+// which is acknowledged when all of it has arrived, and as the two hosts take.
 func windowed(path limits.Path, low, high float64, by string) bound {
 	slow := path
 	slow.RTTS += min(low, superFrame)*8/path.RateBps + hostsS

@@ -149,7 +149,7 @@ func byTreatment(run *record.Run) [][]record.Trial {
 	return groups
 }
 
-// compared tells whether a factor's levels are compared with a baseline.
+// compared reports whether a factor's levels are compared with a baseline.
 func compared(f record.Factor) bool { return f.Role != "condition" }
 
 func treatment(run *record.Run, trials []record.Trial) record.Treatment {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestToolReport: connections that add to a program's figure and aliases that do not are
-// told apart; goodput that does not rise along the factor is flat.
+// distinguished; goodput that does not rise along the factor is flat.
 func TestToolReport(t *testing.T) {
 	const perConnection = sciencetest.Limit * 0.0006
 	for name, test := range map[string]struct {

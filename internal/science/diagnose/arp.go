@@ -319,7 +319,7 @@ var virtualMACs = []string{"00:00:5e:00:01:", "00:00:5e:00:02:", "00:00:0c:07:ac
 
 // claims are the machines behind MAC addresses that were given for an address. Several
 // MAC addresses of one host are one machine; a MAC address of several hosts, or a
-// virtual router's, tells none; and a host that answers for an address without holding
+// virtual router's, names none; and a host that answers for an address without holding
 // it is a proxy.
 func (f observed) claims(address netip.Addr, macs []string) (list []claim) {
 	for _, mac := range macs {

@@ -46,7 +46,7 @@ type Sharer struct {
 //
 // The next link to fill is kept at the top of a heap. Flows that stop leave the
 // other links no less for each of the rest, so that what the heap holds is never
-// too large; it is looked at again only when it has come to the top. Each look
+// too large; it is looked at again only when it reaches the top. Each look
 // that doesn't fill a link pays for a flow that stopped on it: the steps are at
 // most a logarithm times links and the flows on them.
 func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {

@@ -128,7 +128,7 @@ func (o *occupancy) distribution(of func(class) float64) Distribution {
 	return collect(points)
 }
 
-// occupied is the occupancy of links that only their chances tell apart.
+// occupied is the occupancy of links that differ in their chances alone.
 func (l Links) occupied() (*occupancy, bool) {
 	return newOccupancy(classes(l.Chances(), make([]float64, len(l))))
 }

@@ -71,7 +71,7 @@ func (t Tiers) LimitBps() float64 {
 
 // ExpectedBps is the mean of what flows carry that share links max-min fairly: a
 // link of the first tier carries its rate, or all that those behind it do if that
-// is less. false: only draws can tell.
+// is less. false: that takes draws.
 func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	if len(t.Second) == 0 {
 		return t.First.ExpectedBps(kinds)

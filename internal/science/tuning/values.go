@@ -206,7 +206,7 @@ var harmful = []struct{ key, value, says string }{
 	{"net.ipv4.tcp_window_scaling", "0", "windows end at 64 KiB, so that a connection carries 64 KiB per round trip at most (RFC 7323)"},
 	{"net.ipv4.tcp_moderate_rcvbuf", "0", "receive buffers do not grow any more: windows end at the second value of net.ipv4.tcp_rmem"},
 	{"net.ipv4.tcp_sack", "0", "of several losses in a window one is mended per round trip (RFC 2018)"},
-	{"net.ipv4.tcp_timestamps", "0", "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be told from new ones (PAWS, RFC 7323)"},
+	{"net.ipv4.tcp_timestamps", "0", "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be distinguished from new ones (PAWS, RFC 7323)"},
 	{"net.ipv4.ip_no_pmtu_disc", "1", "packets that are too large for the path are not found out"},
 }
 

@@ -90,16 +90,16 @@ func TestPredictedFigure(t *testing.T) {
 		t.Fatal("nothing is drawn")
 		return figure.Figure{}, ""
 	}
-	f, drawn := drawnOf(showtest.Foretold(func(*record.Flow) {}))
+	f, drawn := drawnOf(showtest.Predicted(func(*record.Flow) {}))
 	if !strings.HasPrefix(f.Title, "All ") || !strings.Contains(drawn, "receiver window: ") || strings.Contains(drawn, "hollow") {
 		t.Errorf("all came true: %q\n%s", f.Title, drawn)
 	}
-	f, drawn = drawnOf(showtest.Foretold(func(f *record.Flow) { f.GoodputBps /= 2 }))
+	f, drawn = drawnOf(showtest.Predicted(func(f *record.Flow) { f.GoodputBps /= 2 }))
 	if !strings.HasPrefix(f.Title, "0 of ") || !strings.Contains(drawn, "hollow") {
 		t.Errorf("nothing came true: %q", f.Title)
 	}
 	// A logarithm has no place for a flow that got nothing.
-	starved := showtest.Foretold(func(*record.Flow) {})
+	starved := showtest.Predicted(func(*record.Flow) {})
 	starved.Trials[0].Flows[0].GoodputBps = 0
 	if f, drawn = drawnOf(starved); strings.HasPrefix(f.Title, "All ") || strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") {
 		t.Errorf("a flow that got nothing: %q\n%s", f.Title, drawn)

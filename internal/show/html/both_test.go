@@ -184,7 +184,7 @@ func textOf(t *testing.T, run *record.Run) string {
 // TestHeld: what was predicted stands beside what was measured, in text, page and
 // CSV, and what did not come true is marked.
 func TestHeld(t *testing.T) {
-	run := showtest.Foretold(func(*record.Flow) {})
+	run := showtest.Predicted(func(*record.Flow) {})
 	text := textOf(t, run)
 	for _, want := range []string{"Predicted and measured", "predicted", "receiver window"} {
 		if !strings.Contains(text, want) {
@@ -194,7 +194,7 @@ func TestHeld(t *testing.T) {
 	if strings.Contains(text, "not as predicted") {
 		t.Errorf("all is as predicted:\n%s", text)
 	}
-	wrong := textOf(t, showtest.Foretold(func(f *record.Flow) { f.GoodputBps /= 2 }))
+	wrong := textOf(t, showtest.Predicted(func(f *record.Flow) { f.GoodputBps /= 2 }))
 	if !strings.Contains(wrong, "0 of\n") && !strings.Contains(wrong, "; 0 of") {
 		t.Errorf("hardly anything is as predicted:\n%s", wrong)
 	}

@@ -43,8 +43,9 @@ func Ablated() *record.Run {
 	}))
 }
 
-// Foretold is a run whose flows have something predicted and were held back.
-func Foretold(measured func(f *record.Flow)) *record.Run {
+// Predicted is a run in which something was predicted of each flow, and measured changes
+// what it got: as predicted, where that changes nothing.
+func Predicted(measured func(f *record.Flow)) *record.Run {
 	run := ArpFlux()
 	for i := range run.Trials {
 		for j := range run.Trials[i].Flows {

@@ -284,18 +284,18 @@ func TestSettingsBeside(t *testing.T) {
 // is known there is none.
 func TestHeldAlone(t *testing.T) {
 	bare := func(f *record.Flow) { f.Expected = nil }
-	text := written(t, showtest.Foretold(bare), Options{})
+	text := written(t, showtest.Predicted(bare), Options{})
 	if !strings.Contains(text, "Held by   receiver window\n") || strings.Contains(text, "Predicted") {
 		t.Errorf("the text is\n%s", text)
 	}
-	mixed := showtest.Foretold(bare)
+	mixed := showtest.Predicted(bare)
 	for i := range mixed.Trials[0].Flows {
 		mixed.Trials[0].Flows[i].LimitedBy = ""
 	}
 	if text := written(t, mixed, Options{}); !strings.Contains(text, "not attributed") {
 		t.Errorf("the text is\n%s", text)
 	}
-	none := written(t, showtest.Foretold(func(f *record.Flow) { f.Expected, f.LimitedBy = nil, "" }), Options{})
+	none := written(t, showtest.Predicted(func(f *record.Flow) { f.Expected, f.LimitedBy = nil, "" }), Options{})
 	if strings.Contains(none, "Held by") {
 		t.Errorf("the text is\n%s", none)
 	}
