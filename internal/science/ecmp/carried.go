@@ -112,10 +112,6 @@ func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 // demand.
 func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 	least := math.Inf(1)
-	rate := 0.0
-	for _, link := range l {
-		rate = max(rate, link.RateBps)
-	}
 	for _, kind := range kinds {
 		if kind.Bps > 0 {
 			least = min(least, kind.Bps)
@@ -125,7 +121,7 @@ func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 	switch {
 	case bundles == 0:
 		return Distribution{{0, 1}}, true
-	case least >= rate:
+	case least >= slices.Max(l.rates()):
 		return l.carriedElastic(bundles)
 	case len(kinds) == 1:
 		return l.carriedOf(kinds[0])

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Link is one of several that a hash chooses from.
@@ -48,24 +50,15 @@ func (l Links) Check() error {
 }
 
 // RateBps is that of all links together.
-func (l Links) RateBps() float64 {
-	sum := 0.0
-	for _, link := range l {
-		sum += link.RateBps
-	}
-	return sum
-}
+func (l Links) RateBps() float64 { return floats.Sum(l.rates()) }
 
 // Chances are those of one flow to fall on each link.
 func (l Links) Chances() []float64 {
-	sum := 0.0
-	for _, link := range l {
-		sum += link.Weight
-	}
 	chances := make([]float64, len(l))
 	for i, link := range l {
-		chances[i] = link.Weight / sum
+		chances[i] = link.Weight
 	}
+	floats.Scale(1/floats.Sum(chances), chances)
 	return chances
 }
 

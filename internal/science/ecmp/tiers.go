@@ -1,6 +1,10 @@
 package ecmp
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Tiers are links that a sender splits over and, behind each of them, a router
 // that splits again over links of its own, which are the same for every router.
@@ -98,14 +102,8 @@ func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 // behind is what a link of the first tier carries on average whose flows go on by
 // links with these chances.
 func (t Tiers) behind(rateBps float64, row []float64, bundles int) (float64, bool) {
-	total := 0.0
-	for _, p := range row {
-		total += p
-	}
-	conditional := make([]float64, len(row))
-	for j, p := range row {
-		conditional[j] = p / total
-	}
+	total := floats.Sum(row)
+	conditional := floats.ScaleTo(make([]float64, len(row)), 1/total, row)
 	o, ok := newOccupancy(classes(conditional, t.Second.rates()))
 	if !ok {
 		return 0, false
