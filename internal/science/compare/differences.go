@@ -22,7 +22,7 @@ func differences(from, to *record.Run) []record.Difference {
 	d.add("study", from.Study, to.Study)
 	d.add("judged by", judgedBy(from), judgedBy(to))
 	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
-	d.levels(from.Factors, to.Factors)
+	d.levels(from, to)
 	return d
 }
 
@@ -137,18 +137,11 @@ func describe(value any, without ...string) string {
 }
 
 // levels compares what levels of one name change.
-func (l *list) levels(from, to []record.Factor) {
-	for _, f := range from {
-		for _, g := range to {
-			if f.Name != g.Name {
-				continue
-			}
-			for _, a := range f.Levels {
-				for _, b := range g.Levels {
-					if a.Name == b.Name {
-						l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "), strings.Join(b.SettingLines, "; "))
-					}
-				}
+func (l *list) levels(from, to *record.Run) {
+	for _, f := range from.Factors {
+		for _, a := range f.Levels {
+			if others, ok := settings(to, f.Name, a.Name); ok {
+				l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "), strings.Join(others, "; "))
 			}
 		}
 	}

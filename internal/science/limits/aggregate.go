@@ -113,11 +113,8 @@ func (n Network) Aggregate(flows []Flow) Limit {
 		return Limit{Why: noBulk}
 	}
 	for _, f := range flows {
-		if f.Transactions {
-			continue
-		}
-		if len(f.Paths) == 0 {
-			continue // it has no path, and so carries nothing
+		if f.Transactions || len(f.Paths) == 0 {
+			continue // without a path it carries nothing
 		}
 		key := fmt.Sprint(f.Paths, f.Frame, f.Cap)
 		if classes[key] == nil {
