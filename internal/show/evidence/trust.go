@@ -135,10 +135,11 @@ func onTrial(run *record.Run, c record.Check) string {
 	if c.Trial == 0 {
 		return ""
 	}
-	if t := trialOf(run, c.Trial); t != nil {
-		return fmt.Sprintf(" in trial %d (%s)", c.Trial, t.Treatment)
+	text := fmt.Sprintf(" in trial %d", c.Trial)
+	if treatment := treatmentOf(run, c.Trial); treatment != "" {
+		text += " (" + treatment + ")"
 	}
-	return fmt.Sprintf(" in trial %d", c.Trial)
+	return text
 }
 
 // Trust lists every check with its result, and every failure.
@@ -173,10 +174,7 @@ func Trust(run *record.Run) document.Section {
 		}
 		trial, treatment := "run", ""
 		if c.Trial > 0 {
-			trial = fmt.Sprint(c.Trial)
-			if t := trialOf(run, c.Trial); t != nil {
-				treatment = t.Treatment
-			}
+			trial, treatment = fmt.Sprint(c.Trial), treatmentOf(run, c.Trial)
 		}
 		every.Rows = append(every.Rows, document.Row{Cells: document.Cells("✗ "+c.Check, trial, treatment, c.Detail), Tone: row.Tone})
 	}
@@ -190,11 +188,11 @@ func Trust(run *record.Run) document.Section {
 	return s
 }
 
-// trialOf finds a trial by its place in the run.
-func trialOf(run *record.Run, order int) *record.Trial {
+// treatmentOf is the treatment of a trial by its place in the run; empty: there is none.
+func treatmentOf(run *record.Run, order int) string {
 	i := slices.IndexFunc(run.Trials, func(t record.Trial) bool { return t.Order == order })
 	if i < 0 {
-		return nil
+		return ""
 	}
-	return &run.Trials[i]
+	return run.Trials[i].Treatment
 }

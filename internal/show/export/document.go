@@ -170,35 +170,33 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 }
 
 func groups(flows []record.Flow) []flowGroup {
-	type key struct{ from, to, protocol, by string }
-	var keys []key
-	of := map[key][]record.Flow{}
-	for _, f := range flows {
-		k := key{f.From, f.To, flow.Of(f.Protocol).Name, f.LimitedBy}
-		if of[k] == nil {
-			keys = append(keys, k)
-		}
-		of[k] = append(of[k], f)
-	}
 	var list []flowGroup
-	for _, k := range keys {
-		g := flowGroup{From: k.from, To: k.to, Protocol: k.protocol, LimitedBy: k.by, Flows: len(of[k])}
-		var rates []float64
-		for _, f := range of[k] {
-			if f.Connected {
-				g.Connected++
-			}
-			rates = append(rates, f.GoodputBps)
-			g.GoodputBps += f.GoodputBps
-			g.ReceivedBytes += f.ReceivedBytes
-			g.WrittenBytes += f.WrittenBytes
-			g.AckedBytes += f.AckedBytes
-			g.UnsentBytes += f.UnsentBytes
-			g.RetransBytes += f.RetransBytes
+	var rates [][]float64 // of the flows of each group
+	for _, f := range flows {
+		protocol := flow.Of(f.Protocol).Name
+		i := slices.IndexFunc(list, func(g flowGroup) bool {
+			return g.From == f.From && g.To == f.To && g.Protocol == protocol && g.LimitedBy == f.LimitedBy
+		})
+		if i < 0 {
+			i = len(list)
+			list, rates = append(list, flowGroup{From: f.From, To: f.To, Protocol: protocol, LimitedBy: f.LimitedBy}), append(rates, nil)
 		}
-		slices.Sort(rates)
-		g.LeastBps, g.MedianBps, g.MostBps = rates[0], rates[len(rates)/2], rates[len(rates)-1]
-		list = append(list, g)
+		g := &list[i]
+		g.Flows++
+		if f.Connected {
+			g.Connected++
+		}
+		rates[i] = append(rates[i], f.GoodputBps)
+		g.GoodputBps += f.GoodputBps
+		g.ReceivedBytes += f.ReceivedBytes
+		g.WrittenBytes += f.WrittenBytes
+		g.AckedBytes += f.AckedBytes
+		g.UnsentBytes += f.UnsentBytes
+		g.RetransBytes += f.RetransBytes
+	}
+	for i, r := range rates {
+		slices.Sort(r)
+		list[i].LeastBps, list[i].MedianBps, list[i].MostBps = r[0], r[len(r)/2], r[len(r)-1]
 	}
 	return list
 }
