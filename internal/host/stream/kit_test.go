@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -108,9 +110,14 @@ func moved(t testing.TB, e *Engine) {
 	})
 }
 
-// needsLinux skips a test that looks at TCP_INFO or sets congestion control.
+// needsLinux skips a test that looks at TCP_INFO or sets congestion control where the
+// system has neither; it fails the test if it has them and should not, or the reverse.
 func needsLinux(t *testing.T) {
 	t.Helper()
+	_, err := sock.TCPInfo(-1)
+	if errors.Is(err, errors.ErrUnsupported) == netlink.Available {
+		t.Fatalf("TCP_INFO where Linux is %t: %v", netlink.Available, err)
+	}
 	if !netlink.Available {
 		t.Skip("TCP_INFO and congestion control need Linux")
 	}

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -186,7 +187,11 @@ func TestSharedListenerOverUDP(t *testing.T) {
 	})
 	defer serving.Wait()
 	defer listener.Close()
-	accepting := requests(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5}})
+	threads := 1
+	if netlink.Available {
+		threads = 2
+	}
+	accepting := requests(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5, Threads: threads}})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != nil || l.Local.IsValid() {
