@@ -10,7 +10,7 @@
 // datagrams by what packetWriter and packetReader the system has; the life cycle is
 // that of package flowset.
 //
-// It does not decide who talks to whom, computes no rates, and takes no readings
+// It does not decide between which hosts flows are, computes no rates, and takes no readings
 // on its own. What is counted where is in docs/datagrams.md; the kernel's side is
 // in udp(7), and the meaning of jitter in RFC 3550, section 6.4.1.
 package datagram

@@ -233,9 +233,9 @@ func (w *socketDriver) drive(writes bool, t *tally, s *flowset.Signals, do step)
 				failed = err
 				return
 			case stepNotDue:
-				w.wait.SleepUntil(min(until, socket.Now()+int64(checkInterval)))
+				w.wait.SleepUntil(min(until, socket.Now()+int64(flowset.CheckInterval)))
 			case stepBlocked:
-				limit := checkInterval
+				limit := flowset.CheckInterval
 				if writes {
 					limit = min(limit, time.Duration(s.Stop.Load()-socket.Now()))
 				}
@@ -270,6 +270,6 @@ func share(raw syscall.RawConn, writes bool, t *tally, s *flowset.Signals, do st
 		case v == stepDone:
 			return nil
 		}
-		time.Sleep(min(checkInterval, time.Duration(until-socket.Now())))
+		time.Sleep(min(flowset.CheckInterval, time.Duration(until-socket.Now())))
 	}
 }

@@ -167,13 +167,9 @@ func (portableDriver) drive(_ bool, t *tally, s *flowset.Signals, do step) error
 		case err != nil || v == stepDone:
 			return err
 		case v == stepNotDue:
-			time.Sleep(min(checkInterval, time.Duration(until-socket.Now())))
+			time.Sleep(min(flowset.CheckInterval, time.Duration(until-socket.Now())))
 		case v == stepBlocked:
 			time.Sleep(retryDelay)
 		}
 	}
 }
-
-// checkInterval is the longest that a flow waits before it looks whether the engine
-// closes.
-const checkInterval = 50 * time.Millisecond

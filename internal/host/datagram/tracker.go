@@ -10,7 +10,7 @@ import (
 // second, 6 ms.
 const windowBits = 1 << 18
 
-// tracker tells, by sequence numbers, what became of a flow's datagrams. Only the
+// tracker counts, by sequence numbers, what became of a flow's datagrams. Only the
 // flow's receiver writes it; tally.go shows it to others.
 type tracker struct {
 	counts
@@ -18,7 +18,7 @@ type tracker struct {
 	next   uint64                  // one more than the highest sequence number so far
 	seen   [windowBits / 64]uint64 // a bit for each of the latest sequence numbers
 
-	dropped uint32 // as the latest message told
+	dropped uint32 // as of the latest message
 	largest int    // datagrams in one message, so far
 	intact  bool   // the latest message was what remained of one batch, in order
 

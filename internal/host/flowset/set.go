@@ -20,6 +20,19 @@ import (
 // ErrClosed: the set has been closed, and takes no more flows.
 var ErrClosed = errors.New("the trial's flows are closed")
 
+const (
+	// CheckInterval is the longest that a worker waits before it looks whether the set
+	// closes, where nothing wakes it up for that.
+	CheckInterval = 50 * time.Millisecond
+	// SilentTimeouts is how many retransmission timeouts in a row make a peer that
+	// neither answers nor resets count as gone: about three seconds on a short path. The
+	// kernel itself keeps trying for a quarter of an hour (tcp_retries2).
+	SilentTimeouts = 4
+	// earlyEnd is how much before the agreed stop a peer may end a flow: the two hosts'
+	// clocks differ.
+	earlyEnd = 50 * time.Millisecond
+)
+
 // Flow is one end of a flow of some protocol. All but the five methods that count
 // come with an embedded State. Methods may be called from several goroutines.
 type Flow interface {
@@ -53,6 +66,12 @@ type Signals struct {
 	Start, Stop atomic.Int64 // at which senders start and stop
 	Begin, End  atomic.Int64 // of the measured window
 	Quit        atomic.Bool  // the set closes: return now, whatever the error
+}
+
+// Stopping says that the stop is so near that a peer may have ended the flow.
+func (g *Signals) Stopping() bool {
+	stop := g.Stop.Load()
+	return stop != 0 && socket.Now() >= stop-int64(earlyEnd)
 }
 
 // Set is one host's ends of a trial's flows of some protocol. It serves one trial.

@@ -18,7 +18,7 @@ import (
 const (
 	retryFirst = 50 * time.Millisecond
 	retryMax   = 500 * time.Millisecond
-	// defaultTimeout is how long an opener tries when it is not told.
+	// defaultTimeout is how long an opener tries without a timeout.
 	defaultTimeout = 10 * time.Second
 )
 

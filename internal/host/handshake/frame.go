@@ -86,7 +86,7 @@ func newCookieStore() *cookieStore {
 	return b
 }
 
-// cookie makes the cookie for who shows a ticket from an address, at an instant of
+// cookie makes the cookie for a flow's cookie shown from an address, at an instant of
 // the monotonic clock.
 func (b *cookieStore) cookie(from netip.AddrPort, t message.Cookie, ns int64) (c addressCookie) {
 	h := hmac.New(sha256.New, b.secret[:])

@@ -120,7 +120,7 @@ func (c Client) Ready() Ready {
 // Ready is the end of a handshake, as the acceptor says it.
 type Ready []byte
 
-// IsRequestedBy says that a datagram is the opener's who has not heard it yet.
+// IsRequestedBy says that a datagram is of an opener that has not received it yet.
 func (r Ready) IsRequestedBy(b []byte) bool {
 	f, ok := decode(b)
 	ready, accepted := decode(r)

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// PortsExhausted tells from the error of opening a connection whether there was no
+// PortsExhausted finds in the error of opening a connection that there was no
 // port left for it. nil: that was not why. Of the request's connections, so
 // many are open, from local if there is any.
 func PortsExhausted(request message.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {

@@ -12,10 +12,6 @@ import (
 	"linerate/internal/model/message"
 )
 
-// earlyEnd is how much before the agreed stop a receiver may see the end of the
-// stream without calling it a failure: the two hosts' clocks differ.
-const earlyEnd = 50 * time.Millisecond
-
 // Engine holds one end of each of a trial's TCP flows. It serves one trial. All
 // methods may be called from several goroutines. Close resets the connections, so
 // that neither end goes on sending what is buffered or stays in TIME_WAIT.
@@ -178,12 +174,11 @@ func (e *Engine) run(f *tcpFlow) {
 	defer f.mover.close()
 	if !f.Request.Sends {
 		err := f.mover.receive(conn, &f.tally, signals)
-		stop := signals.Stop.Load()
 		switch {
 		case signals.Quit.Load():
 		case err != nil:
 			f.fail("receive", err)
-		case stop == 0 || socket.Now() < stop-int64(earlyEnd):
+		case !signals.Stopping():
 			f.Fail("receive %s: the sender closed the connection before its time", f.Name())
 		}
 		return

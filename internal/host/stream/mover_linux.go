@@ -26,10 +26,6 @@ import (
 // bounded so that the count of a fast flow never lags by more than this.
 const discardBytes = 4 << 20
 
-// checkInterval is the longest that a thread waits in the kernel before it looks
-// whether the engine closes.
-const checkInterval = 50 * time.Millisecond
-
 var platform backend = direct
 
 // directMover is direct's mover: for a sender, the candidates to choose from and how far
@@ -314,7 +310,7 @@ func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
 			return
 		}
 	}
-	limit := checkInterval
+	limit := flowset.CheckInterval
 	if writes {
 		limit = min(limit, time.Duration(s.Stop.Load()-at))
 	}

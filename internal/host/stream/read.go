@@ -13,11 +13,6 @@ import (
 	"linerate/internal/model/record"
 )
 
-// silentTimeouts is how many retransmission timeouts in a row make a peer that
-// neither answers nor resets count as gone: about three seconds on a short path.
-// The kernel itself keeps trying for a quarter of an hour (tcp_retries2).
-const silentTimeouts = 4
-
 // tcpFlow is one end of one connection.
 type tcpFlow struct {
 	flowset.State
@@ -71,7 +66,7 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 		return
 	}
 	out.Info = &info
-	if out.Alive && f.Request.Sends && info.Backoff >= silentTimeouts {
+	if out.Alive && f.Request.Sends && info.Backoff >= flowset.SilentTimeouts {
 		out.Alive = false
 		out.Error = &message.Error{
 			Code: message.Deadline, Text: fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(), info.Backoff),

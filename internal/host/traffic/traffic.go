@@ -3,7 +3,7 @@
 // single engine would be: flows of several protocols start, are read and end
 // together.
 //
-// It does not decide who talks to whom, computes no rates, and takes no
+// It does not decide between which hosts flows are, computes no rates, and takes no
 // readings on its own. What is counted where is in docs/traffic.md.
 package traffic
 

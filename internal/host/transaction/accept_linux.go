@@ -179,8 +179,8 @@ func (f *rrFlow) assign(fd int) {
 	}
 }
 
-// watch has a thread told of what happens to a connection. A datagram waits for room
-// by itself, and UDP's sockets would tell of that each time that one is gone.
+// watch adds a connection to a thread's epoll. Over UDP room to send is no event: there
+// would be one for each datagram that has gone.
 func (f *rrFlow) watch(w *worker, fd int, tag int32) error {
 	if f.udp {
 		return w.epoll.AddRead(fd, tag)

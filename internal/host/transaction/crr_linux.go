@@ -15,12 +15,12 @@ import (
 )
 
 // A connection for each transaction. The responder closes with the last byte of
-// its response, so that the end of the stream comes along; the asking end, which
+// its response, so that the end of the stream comes along; the requesting end, which
 // then has all that there is, resets. So nothing is left in TIME_WAIT on either
 // host, whose ports would be used up within seconds.
 
 // connect opens a connection for a transaction. The request is to follow at
-// once: on a short way, the connection is open when the call returns. False: it
+// once: on a short path, the connection is open when the call returns. False: it
 // has failed.
 func (a *requester) connect(c *conn) bool {
 	peer := a.f.opener.peer(int(c.index))
@@ -129,7 +129,7 @@ func (a *requester) tidy() {
 		a.previous = -1
 	}
 	if a.spare < 0 {
-		// One that cannot be made now is missed, and its failure told, when it is needed.
+		// If that fails, connect tries again and reports the error.
 		a.spare, _ = a.socket(a.f.opener.peer(0))
 	}
 }
@@ -148,8 +148,8 @@ func (a *requester) closeConn(c *conn) {
 	c.unsent = 0
 }
 
-// retry lets connections that have failed try again, a moment later: a responder
-// that is gone is not to be knocked at without pause.
+// retry lets connections that have failed try again, a moment later, so that a
+// responder that is gone does not get them without pause.
 func (a *requester) retry() {
 	at := socket.Now()
 	if at < a.retryAt {

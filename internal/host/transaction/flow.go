@@ -17,9 +17,7 @@ import (
 )
 
 const (
-	// checkInterval is the longest that a worker waits before it looks whether the
-	// engine closes, where nothing wakes it up for that.
-	checkInterval = 50 * time.Millisecond
+	checkInterval = flowset.CheckInterval
 	// responseTimeout is how long a response over UDP may take: as long as TCP waits at
 	// first before it sends again (RFC 6298, section 2.1).
 	responseTimeout = time.Second
@@ -30,10 +28,6 @@ const (
 	// transaction, the least significant first.
 	sequenceBytes = 4
 )
-
-// earlyEnd is how much before the agreed stop a connection may end without being
-// lost: the two hosts' clocks differ.
-const earlyEnd = 50 * time.Millisecond
 
 // rrFlow is one end of a flow of transactions: its connections, or a process's part
 // of them, and the workers that make transactions over them.
@@ -106,7 +100,7 @@ func (f *rrFlow) connLost(local, remote netip.AddrPort, err error) {
 	if !f.isCRR() {
 		f.active.Add(-1)
 	}
-	if stop := f.engine.Window().StopNs; stop != 0 && socket.Now() >= stop-int64(earlyEnd) {
+	if f.engine.Signals.Stopping() {
 		return
 	}
 	reason := "the peer closed the connection before its time"
@@ -136,7 +130,7 @@ func (f *rrFlow) Status() *message.Error {
 	status := func(format string, args ...any) *message.Error {
 		return &message.Error{Text: fmt.Sprintf(format, args...)}
 	}
-	switch arrived := f.arrived.Load() < int64(n); {
+	switch missing := f.arrived.Load() < int64(n); {
 	case failure != nil:
 		return failure
 	case f.closed:
@@ -145,9 +139,9 @@ func (f *rrFlow) Status() *message.Error {
 		return status("%s failed; the first: %s", unit.Plural(int(f.lostConns), "connection"), f.lossReason)
 	case f.lostConns > 0:
 		return status("%d of %s lost; the first: %s", f.lostConns, unit.Plural(n, "connection"), f.lossReason)
-	case arrived && f.ListenAddr().IsValid():
+	case missing && f.ListenAddr().IsValid():
 		return status("%d of %s accepted at %s", f.active.Load(), unit.Plural(n, "connection"), f.ListenAddr())
-	case arrived && !f.isClient:
+	case missing && !f.isClient:
 		return status("%d of %s have shown the flow's cookie", f.active.Load(), unit.Plural(n, "connection"))
 	case f.active.Load() == 0:
 		return status("not connected yet")

@@ -101,8 +101,8 @@ func (f *rrFlow) setSocketOptions(fd int, offered bool) error {
 	return nil
 }
 
-// setTimeouts has who waits for room or data look now and then whether the engine closes,
-// where nothing else would tell him.
+// setTimeouts ends waiting for room or data now and then, so that the thread notices that
+// the engine closes, where nothing else wakes it.
 func (f *rrFlow) setTimeouts(fd int) error {
 	if !f.oneConnPerThread() {
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // maxConnecting is how many connections are in the making at a time: enough that a long
-// way costs little, and fewer than a listener's queue holds.
+// path costs little, and fewer than a listener's queue holds.
 const maxConnecting = 256
 
 // opener opens a flow's connections.

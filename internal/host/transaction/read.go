@@ -7,6 +7,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
 	"linerate/internal/kernel/sock"
@@ -22,7 +23,7 @@ type counts struct {
 	received, written atomic.Int64 // bytes
 	opened, closed    atomic.Int64 // connections of crr
 	first, last       atomic.Int64 // instants
-	useful            atomic.Int64 // ns that a polling thread has not only asked
+	useful            atomic.Int64 // ns that a polling thread spent on polls with a result
 	unanswered, late  atomic.Int64 // of udp-rr
 	_                 [32]byte
 }
@@ -113,9 +114,6 @@ func (f *rrFlow) alive() bool {
 }
 
 const (
-	// silentTimeouts is how many retransmission timeouts in a row make a peer that
-	// neither answers nor resets count as gone: about three seconds on a short path.
-	silentTimeouts = 4
 	// suspectAfter is how long a transaction may take before the kernel is queried about
 	// its connection, for maxQueries connections at a time.
 	suspectAfter = time.Second
@@ -140,7 +138,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 				if !f.udp && wait >= int64(suspectAfter) && queried < maxQueries && !f.closed {
 					queried++
 					info, _ := sock.TCPInfo(int(fd)) // zero where the kernel does not say
-					missed, most = uint32(info.Backoff), silentTimeouts
+					missed, most = uint32(info.Backoff), flowset.SilentTimeouts
 				}
 			}
 			if missed >= most && fd >= 0 {

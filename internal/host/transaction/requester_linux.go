@@ -14,7 +14,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// conn is an asking end's connection. There may be hundreds of thousands.
+// conn is a requesting end's connection. There may be hundreds of thousands.
 type conn struct {
 	began  int64  // when its transaction began or was to begin; 0: none is under way
 	round  int64  // of the schedule, whose transaction is its next
@@ -29,7 +29,7 @@ type conn struct {
 	unanswered uint32 // how many in a row had no response
 }
 
-// requester is an asking thread at work.
+// requester is a requesting thread at work.
 type requester struct {
 	*worker
 	window      message.WindowRequest
@@ -39,7 +39,7 @@ type requester struct {
 	isCRR       bool   // a connection for each transaction
 	follows     bool   // it is still to find out where its packets come in
 	sequential  bool   // one of those at a time, which the thread waits for by itself
-	poll        bool   // asks over and over instead of waiting
+	poll        bool   // polls instead of waiting
 	previous    int    // of sequential: the previous connection, still open, or -1
 	spare       int    // of sequential: the socket for the next, or -1
 	head        []byte // of what a new connection sends: the cookie, then the request
@@ -53,7 +53,7 @@ type requester struct {
 	round int64
 }
 
-// runRequester waits for the start and asks until the engine closes.
+// runRequester waits for the start and sends requests until the engine closes.
 func (w *worker) runRequester() {
 	o := w.f.Request
 	a := requester{worker: w, isCRR: w.f.isCRR(), poll: w.f.polls, previous: -1, spare: -1}
@@ -83,7 +83,7 @@ func (w *worker) runRequester() {
 	})
 }
 
-// runSingle asks over the only connection. Without a pace a transaction is counted once
+// runSingle sends requests over the only connection. Without a pace a transaction is counted once
 // the next request is on its way: the responder has it sooner, and this end has
 // nothing else to do then.
 func (a *requester) runSingle(c *conn) {
@@ -235,7 +235,7 @@ func (a *requester) fail(c *conn, err error) {
 	if a.f.engine.Signals.Quit.Load() {
 		return
 	}
-	a.f.connLostFD(int(c.fd), err) // who sees a failure is to see its reason
+	a.f.connLostFD(int(c.fd), err) // before the failure is counted, so that a reader of the count finds the reason
 	if atomic.LoadInt64(&c.began) != 0 {
 		atomic.StoreInt64(&c.began, 0)
 		add(&a.failed, 1)
@@ -251,7 +251,7 @@ func (a *requester) fail(c *conn, err error) {
 	atomic.StoreInt32(&c.fd, -1)
 }
 
-// runEpoll asks over many connections, each with a transaction at a time.
+// runEpoll sends requests over many connections, each with a transaction at a time.
 func (a *requester) runEpoll() {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
 	if a.now = socket.Now(); !a.paced {
@@ -362,7 +362,7 @@ func (a *requester) writeRequest(c *conn) {
 		case err == nil:
 			a.countWritten(c, n)
 		case isTemporary(err):
-			return // the kernel tells when there is room
+			return // room is an event
 		default:
 			a.fail(c, err)
 			return

@@ -43,11 +43,11 @@ func newResponder(w *worker) *responder {
 	return r
 }
 
-// runResponder answers what is asked until the engine closes.
+// runResponder answers requests until the engine closes.
 func (w *worker) runResponder() {
 	r := w.responder
 	if r.poll && !w.f.isCRR() && !w.f.udp && !w.f.engine.WaitStart() {
-		return // nothing is asked before
+		return // there are no requests before
 	}
 	if w.epoll != nil {
 		w.onThread(!w.f.sharesListener(), r.runEpoll)
@@ -136,7 +136,7 @@ func (r *responder) countResponse(c *responderConn, bytes int) {
 // runEpoll answers over many connections.
 func (r *responder) runEpoll() {
 	quit := &r.f.engine.Signals.Quit
-	turnover, visited := r.f.isCRR(), r.f.sharesListener()
+	turnover, shared := r.f.isCRR(), r.f.sharesListener()
 	defer r.closeAll()
 	for !quit.Load() {
 		limit := time.Duration(-1)
@@ -152,7 +152,7 @@ func (r *responder) runEpoll() {
 		default:
 			woken = socket.Now()
 		}
-		if visited {
+		if shared {
 			r.mu.Lock()
 		}
 		for i := range n {
@@ -177,7 +177,7 @@ func (r *responder) runEpoll() {
 				r.readRequest(fd, c)
 			}
 		}
-		if visited {
+		if shared {
 			r.mu.Unlock()
 		}
 		if n > 0 && r.poll {
@@ -230,7 +230,7 @@ func (r *responder) writeResponse(fd int, c *responderConn) bool {
 				return false
 			}
 		case isTemporary(err):
-			return true // the kernel tells when there is room
+			return true // room is an event
 		default:
 			r.endConn(fd, err)
 			return false

@@ -165,7 +165,7 @@ func (r *responder) waitForRate() bool {
 	return ok
 }
 
-// takeIdle is how long it has waited so since this was last asked.
+// takeIdle is how long it has waited so since the latest call.
 func (r *responder) takeIdle() (ns int64) {
 	ns, r.idle = r.idle, 0
 	return ns

@@ -37,7 +37,7 @@ type worker struct {
 	part      part
 	epoll     *sock.Epoll // nil: it has one connection, and waits for that alone
 	assigned  chan int    // from where a responder without epoll gets it
-	conns     []conn      // of an asking end
+	conns     []conn      // of a requesting end
 	responder *responder  // of a responding one
 	// latency is of the transactions that were done inside the window.
 	latency  *stats.Counting
@@ -52,7 +52,7 @@ type worker struct {
 
 	ownsProcessor bool         // its processor of the runtime's
 	thread        atomic.Int64 // its number, while it runs
-	spent         atomic.Int64 // CPU time when it was last asked for
+	spent         atomic.Int64 // CPU time when it was last read
 }
 
 func newWorker(f *rrFlow, p part) *worker {
