@@ -50,18 +50,18 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		return 0, nil
 	}
 	began := time.Now()
-	orders, wanted := map[string]message.BGPRequest{}, map[string]message.RoutesWanted{}
+	requests, wanted := map[string]message.BGPRequest{}, map[string]message.RoutesWanted{}
 	for i := range l.topology.Hosts {
 		h := &l.topology.Hosts[i]
 		if h.BGP == nil {
 			continue
 		}
-		if orders[h.Name], err = l.bgpOrder(i, h); err != nil {
+		if requests[h.Name], err = l.bgpRequest(i, h); err != nil {
 			return 0, err
 		}
 		wanted[h.Name] = message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
 	}
-	started, err := bus.Ask[message.BGPStarted](ctx, l.bus, "bgp", orders)
+	started, err := bus.Ask[message.BGPStarted](ctx, l.bus, "bgp", requests)
 	if err != nil {
 		return 0, fmt.Errorf("starting the routing daemons: %w", err)
 	}
@@ -94,7 +94,7 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), nil
 }
 
-func (l *Lab) bgpOrder(i int, h *topology.Host) (message.BGPRequest, error) {
+func (l *Lab) bgpRequest(i int, h *topology.Host) (message.BGPRequest, error) {
 	n := i + 1
 	o := message.BGPRequest{
 		AS: h.BGP.AS, RouterID: netip.AddrFrom4([4]byte{0, byte(n >> 16), byte(n >> 8), byte(n)}),

@@ -40,8 +40,8 @@ func FreeID(proposal string, taken func(id string) (bool, error)) (string, error
 	}
 }
 
-// Latest is how a reader refers to the run that was begun last.
-var Latest = []string{"latest", "last"}
+// latest is how a reader refers to the run that was begun last.
+var latest = []string{"latest", "last"}
 
 // shown is how many candidates an error names.
 const shown = 5
@@ -51,7 +51,7 @@ func Find(reference, where string, ids []string) (string, error) {
 	if slices.Contains(ids, reference) {
 		return reference, nil
 	}
-	if slices.Contains(Latest, reference) && len(ids) > 0 {
+	if slices.Contains(latest, reference) && len(ids) > 0 {
 		return ids[0], nil
 	}
 	var begin []string

@@ -81,7 +81,7 @@ func revertTimeout(settings []setting.Setting) time.Duration {
 // (TCP_CONGESTION, tcp(7)): only that shows whether a kernel can load the module. Each
 // kernel is asked once.
 func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
-	orders := map[string][]message.FlowRequest{}
+	requests := map[string][]message.FlowRequest{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
 		if name == "" {
@@ -97,12 +97,12 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 			}
 			if !asked[name][kernel] {
 				asked[name][kernel] = true
-				orders[host] = append(orders[host], message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
+				requests[host] = append(requests[host], message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
 			}
 		}
 	}
-	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(orders))}.Close(ctx)
-	replies, err := bus.Ask[[]message.Listening](ctx, c.bus, "listen", orders)
+	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(requests))}.Close(ctx)
+	replies, err := bus.Ask[[]message.Listening](ctx, c.bus, "listen", requests)
 	for host, listening := range replies {
 		for _, l := range listening {
 			if l.Error != nil {

@@ -19,7 +19,7 @@ type treatmentNetwork struct {
 	// over is the topology with what the treatment changes in it.
 	over    *topology.Topology
 	network limits.Network
-	// flows are as planned, or as the latest trial's connections came about;
+	// flows are as planned, or as the latest trial's connections were opened;
 	// limit is theirs together.
 	flows []limits.Flow
 	limit limits.Limit

@@ -56,19 +56,19 @@ func (c *conductor) stolen(t record.Trial, attempt int) bool {
 	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && trust.Stolen(t)
 }
 
-// MaxRetryTimeVariable names the environment variable that overrides how long a run may
+// maxRetryTimeVariable names the environment variable that overrides how long a run may
 // spend on retries: "30s"; "0s" retries nothing.
-const MaxRetryTimeVariable = "LINERATE_MAX_RETRY_TIME"
+const maxRetryTimeVariable = "LINERATE_MAX_RETRY_TIME"
 
 // maxRetryFromEnv is the environment's override of maxRetryTime; nil: none.
 func maxRetryFromEnv() (*time.Duration, error) {
-	text := os.Getenv(MaxRetryTimeVariable)
+	text := os.Getenv(maxRetryTimeVariable)
 	if text == "" {
 		return nil, nil
 	}
 	d, err := unit.ParseDuration(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", MaxRetryTimeVariable, err)
+		return nil, fmt.Errorf("%s: %w", maxRetryTimeVariable, err)
 	}
 	most := time.Duration(d)
 	return &most, nil

@@ -39,7 +39,7 @@ func planOf(t *testing.T, text string) *study.Plan {
 // ready is a conductor that nothing has been asked of, whatever the environment says.
 func ready(t *testing.T, plan *study.Plan, o Options) *conductor {
 	t.Helper()
-	t.Setenv(MaxRetryTimeVariable, "")
+	t.Setenv(maxRetryTimeVariable, "")
 	c, err := prepare(plan, nil, o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -120,8 +121,9 @@ func Judge(t record.Trial, over *topology.Topology) ([]record.Check, []record.Fi
 
 // place returns the flows with their paths and limits.
 func (p Paths) place(counted []record.Flow, limit Limits) []record.Flow {
-	placed := make([]record.Flow, len(counted))
-	for i, f := range counted {
+	placed := slices.Clone(counted)
+	for i := range placed {
+		f := &placed[i]
 		if i < len(p.Flows) {
 			path := p.Flows[i]
 			f.Path = Texts(path.Taken)
@@ -136,15 +138,15 @@ func (p Paths) place(counted []record.Flow, limit Limits) []record.Flow {
 		if i < len(limit.Flows) {
 			f.LimitBps = limit.Flows[i]
 		}
-		placed[i] = f
 	}
 	return placed
 }
 
 // judged returns the flows with what follows from all of them.
 func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottleneck.Verdict, predictions []*record.Prediction) []record.Flow {
-	flows := make([]record.Flow, len(placed))
-	for i, f := range placed {
+	flows := slices.Clone(placed)
+	for i := range flows {
+		f := &flows[i]
 		if i < len(outages) {
 			f.Outages = outages[i]
 		}
@@ -152,7 +154,6 @@ func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottl
 			f.Expected = predictions[i]
 		}
 		f.LimitedBy, f.LimitedWhy = bottlenecks[i].By, bottlenecks[i].Why
-		flows[i] = f
 	}
 	return flows
 }

@@ -51,24 +51,21 @@ design: {replicates: 6, margin: 3%%}
 // flows.
 func hosts(s *study.Study, asked []string) ([]string, error) {
 	known := s.Topology.HostNames()
-	var list []string
-	add := func(host string) {
-		if !slices.Contains(list, host) {
-			list = append(list, host)
-		}
-	}
 	for _, h := range asked {
 		if !slices.Contains(known, h) {
 			return nil, fmt.Errorf("--host %s: no such host%s", h, source.DidYouMean(h, known))
 		}
-		add(h)
 	}
-	if len(list) > 0 {
-		return list, nil
+	if len(asked) == 0 {
+		for _, f := range s.Workload.Flows {
+			asked = append(asked, f.From, f.To)
+		}
 	}
-	for _, f := range s.Workload.Flows {
-		add(f.From)
-		add(f.To)
+	var list []string
+	for _, h := range asked {
+		if !slices.Contains(list, h) {
+			list = append(list, h)
+		}
 	}
 	return list, nil
 }

@@ -21,6 +21,15 @@ import (
 	"linerate/internal/show/present"
 )
 
+// protocols lists those of flows, a line each.
+func protocols() string {
+	var b strings.Builder
+	for _, p := range flow.Protocols {
+		fmt.Fprintf(&b, "  %-8s%s\n", p.Name, p.Doc)
+	}
+	return b.String()
+}
+
 func newMeasureCommand(s streams) *cobra.Command {
 	var f measureFlags
 	cmd := &cobra.Command{
@@ -28,10 +37,8 @@ func newMeasureCommand(s streams) *cobra.Command {
 		Short: "Measure between this host and one that runs linerate serve",
 		Long: `Measure between this host and one that runs linerate serve.
 
---protocol tcp sends as much as it can over TCP, udp sends datagrams, rr counts
-transactions (request and response) over connections that stay, udp-rr over UDP,
-and crr over a connection for each.
-
+What is measured, by --protocol:
+` + protocols() + `
 Everything is counted in one window that is common to all flows and both hosts:
 goodput is what the receivers read in it. It is compared with the limit, where
 the interfaces report their speed, and trust checks are made.

@@ -33,10 +33,10 @@ func readNotebook(ctx context.Context) (notebook.Store, error) {
 		return nil, usageError(err)
 	}
 	store, err := sqlite.OpenReadOnly(ctx, path)
-	if errors.Is(err, notebook.ErrOlder) {
-		store, err = sqlite.Open(ctx, path) // which renews it
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, notebook.ErrOlder):
+		return openNotebook(ctx) // which renews it
+	case err != nil:
 		return nil, err
 	}
 	return store, nil

@@ -32,7 +32,7 @@ func newReportCommand(s streams) *cobra.Command {
 		Long: `Show a run again from what the notebook has of it.
 
 RUN is a run's name, the beginning of one, or latest. A run that is not
-finished is shown as far as it has come.
+finished is shown with the trials that it has.
 
 Exit status: 0; 3 when a trust check of the run failed.`,
 		Example: `  linerate report latest
