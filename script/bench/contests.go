@@ -28,7 +28,7 @@ var tcp = contest{
 }
 
 var udp = contest{
-	key: "udp", Title: "UDP over a link without a rate, as fast as possible",
+	key: "udp", Title: "UDP over a link without a rate",
 	unit: "Gbit/s received", digits: 3, cpu: true, lost: true,
 	conditions: []string{"1448 bytes", "64 bytes"}, args: []string{"1448", "64"},
 	contenders: []contender{
@@ -47,7 +47,7 @@ var (
 	linerateRR = []string{"rr", "udp-rr"}
 
 	rr = contest{
-		key: "rr", Title: "One request after another, over one TCP connection and over UDP",
+		key: "rr", Title: "One request at a time, over TCP and over UDP",
 		unit: "thousand per second", digits: 1, often: 3,
 		conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way"},
 		contenders: []contender{
@@ -75,7 +75,7 @@ var (
 )
 
 var crr = contest{
-	key: "crr", Title: "A TCP connection for each request, one after another",
+	key: "crr", Title: "A TCP connection for each request",
 	unit: "thousand per second", digits: 1,
 	conditions: []string{"1 byte each way"},
 	contenders: []contender{
