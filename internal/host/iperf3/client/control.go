@@ -25,7 +25,7 @@ func (t *Test) reach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.control = conn
+	t.control = &control{conn.(*net.TCPConn), t.timeout()}
 	t.server, t.local = socket.AddrPort(conn.RemoteAddr()), socket.AddrPort(conn.LocalAddr()).Addr()
 	if t.request.Flow.Local.IsValid() {
 		t.request.Flow.Local = t.local // as connected: with the zone, where it has one
@@ -33,12 +33,17 @@ func (t *Test) reach(ctx context.Context) error {
 	return nil
 }
 
-// say writes within the time limit.
-func (t *Test) say(write func() error) error {
-	if err := t.control.SetWriteDeadline(time.Now().Add(t.timeout())); err != nil {
-		return err
+// control is a control connection whose writes take no longer than limit.
+type control struct {
+	*net.TCPConn
+	limit time.Duration
+}
+
+func (c *control) Write(b []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+		return 0, err
 	}
-	return write()
+	return c.TCPConn.Write(b)
 }
 
 // hear waits for a state; limit 0: for as long as it takes.
@@ -57,7 +62,7 @@ func (t *Test) hear(limit time.Duration) heard {
 // welcome sends the cookie and waits for the server's first state, which shows whether
 // it is an iperf3 server.
 func (t *Test) welcome(ctx context.Context) error {
-	err := t.say(func() error { _, err := t.control.Write(t.cookie[:]); return err })
+	_, err := t.control.Write(t.cookie[:])
 	h := heard{err: err}
 	if err == nil {
 		h = t.hear(t.timeout())
@@ -175,7 +180,7 @@ func token(login *message.Iperf3Login) (string, error) {
 // control connection.
 func (t *Test) largestDatagram() int {
 	mtu := 1500
-	if raw, err := t.control.(*net.TCPConn).SyscallConn(); err == nil {
+	if raw, err := t.control.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
 			if info, err := sock.TCPInfo(int(fd)); err == nil && info.PMTU > 0 {
 				mtu = int(info.PMTU)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"linerate/internal/host/iperf3"
@@ -35,7 +34,7 @@ func (t *Test) end() {
 		return
 	}
 	t.ending, t.elapsed = true, sched.Now()-t.began
-	t.unsaid = t.say(func() error { return iperf3.WriteState(t.control, iperf3.TestEnd) })
+	t.unsaid = iperf3.WriteState(t.control, iperf3.TestEnd)
 	close(t.ended)
 }
 
@@ -68,7 +67,7 @@ func (t *Test) End(ctx context.Context) (message.Iperf3Closed, error) {
 	for _, e := range ends {
 		closed.Totals = append(closed.Totals, total(e))
 	}
-	if err := t.say(func() error { return iperf3.WriteJSON(t.control, t.results(ends, elapsed)) }); err != nil {
+	if err := iperf3.WriteJSON(t.control, t.results(ends, elapsed)); err != nil {
 		return closed, t.refused("after the test's end", heard{err: err})
 	}
 	if err := t.control.SetReadDeadline(time.Now().Add(t.timeout())); err != nil {
@@ -178,12 +177,10 @@ func (t *Test) leave() {
 		return
 	}
 	defer t.control.Close()
-	if t.say(func() error { return iperf3.WriteState(t.control, iperf3.Done) }) != nil {
+	if iperf3.WriteState(t.control, iperf3.Done) != nil {
 		return
 	}
-	if tcp, ok := t.control.(*net.TCPConn); ok {
-		_ = tcp.CloseWrite()
-	}
+	_ = t.control.CloseWrite()
 	_ = t.control.SetReadDeadline(time.Now().Add(last))
 	_, _ = io.Copy(io.Discard, io.LimitReader(t.control, 1<<10))
 }

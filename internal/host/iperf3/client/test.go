@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -39,7 +38,7 @@ type flows = traffic.FlowEngine
 type Test struct {
 	flows
 	request message.Iperf3Request
-	control net.Conn
+	control *control
 	server  netip.AddrPort
 	local   netip.Addr
 	cookie  iperf3.Cookie
@@ -105,7 +104,7 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 	if t.params, err = t.parameters(); err != nil {
 		return opened, err
 	}
-	if err := t.say(func() error { return iperf3.WriteJSON(t.control, t.params) }); err != nil {
+	if err := iperf3.WriteJSON(t.control, t.params); err != nil {
 		return opened, t.refused("after it was sent the parameters", heard{err: err})
 	}
 	if h := t.hear(t.timeout()); h.state != iperf3.CreateStreams || h.err != nil {
@@ -251,8 +250,7 @@ func (t *Test) terminate() {
 		return
 	}
 	t.over = true
-	_ = t.control.SetWriteDeadline(time.Now().Add(time.Second))
-	_ = iperf3.WriteState(t.control, iperf3.ClientTerminate)
+	_ = iperf3.WriteState(&control{t.control.TCPConn, time.Second}, iperf3.ClientTerminate)
 	_ = t.control.Close()
 }
 
