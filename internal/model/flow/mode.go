@@ -4,10 +4,10 @@ package flow
 // ModeCopy is also one of receiving: in all others the receiver's kernel throws
 // the data away (ModeTruncate, where the system can).
 const (
-	ModeAuto     = "auto"     // the cheapest way of sending, found out by trying
+	ModeAuto     = "auto"     // the cheapest mode, found by trying
 	ModeCopy     = "copy"     // what an ordinary program does: writes and reads of 128 KiB
 	ModeWrite    = "write"    // writes of the cheapest size, found out by trying
-	ModeSplice   = "splice"   // pages by way of a pipe, not copied
+	ModeSplice   = "splice"   // pages through a pipe, not copied
 	ModeZeroCopy = "zerocopy" // MSG_ZEROCOPY
 	ModeSendfile = "sendfile" // from a file in memory, not copied
 	ModeTruncate = "truncate" // only reported: received with MSG_TRUNC

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Option is all that is known of one field of a Spec: study files, the JSON Schema,
+// Option describes one field of a Spec: study files, the JSON Schema,
 // `measure`, --help, the reference in docs and the checks of foreign tools read it
 // here. A new option is a field of Spec and a row of Options.
 type Option struct {

@@ -13,7 +13,7 @@ const (
 	CRR   = "crr"
 )
 
-// Protocol is all that is known of one protocol of flows. A new one is a row of
+// Protocol describes one protocol of flows. A new one is a row of
 // Protocols, an engine, and its place among those of internal/host/traffic.
 type Protocol struct {
 	Name, Doc string

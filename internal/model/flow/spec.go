@@ -2,8 +2,8 @@ package flow
 
 import "linerate/internal/model/unit"
 
-// Spec is what a flow is to be like. Zero values mean the kernel's or linerate's
-// default; Options has what is known of each field.
+// Spec are the options of a flow. Zero values mean the kernel's or linerate's default;
+// Options documents each field.
 type Spec struct {
 	Protocol          string       `yaml:"protocol" json:"protocol,omitempty"`
 	Direction         string       `yaml:"direction" json:"direction,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// FlowRequest describes one end of a flow. A flow carries data one way: over one TCP
+// FlowRequest describes one end of a flow. A flow carries data in one direction: over one TCP
 // connection, as datagrams between two UDP sockets, or as transactions, in which the
 // opener sends requests and the acceptor responses.
 type FlowRequest struct {
@@ -105,12 +105,12 @@ type FlowEnd struct {
 	Remote            netip.AddrPort `json:"remote,omitzero"`
 	CongestionControl string         `json:"congestion_control,omitempty"`
 	// SndbufBytes and RcvbufBytes are the socket buffers as the kernel counts them
-	// and has tuned them so far: those that were ordered are twice what it granted
+	// and has tuned them so far: those that were requested are twice what it granted
 	// (socket(7)).
 	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
 	// Mode is how this end moves bytes now, with CallBytes at most in one system
-	// call. ModeNote says what was found out in choosing it, and what was refused.
+	// call. ModeNote has what was measured in choosing it, and what was refused.
 	Mode      string          `json:"mode,omitempty"`
 	CallBytes int64           `json:"call_bytes,omitempty"`
 	ModeNote  string          `json:"mode_note,omitempty"`

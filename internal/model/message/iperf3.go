@@ -25,8 +25,8 @@ type Iperf3Request struct {
 	TimeoutNs int64        `json:"timeout_ns"` // of each step
 }
 
-// Iperf3Login is who comes. It goes no further than this host's own agent; the
-// server gets it encrypted with its key.
+// Iperf3Login identifies the user. Only this host's agent has it in clear; it is
+// encrypted with the server's key.
 type Iperf3Login struct {
 	User      string `json:"user"`
 	Password  string `json:"password"`
@@ -46,11 +46,11 @@ type Iperf3Opened struct {
 // Iperf3Closed is what a server said at a test's end, and what the flows came to.
 type Iperf3Closed struct {
 	Results json.RawMessage `json:"results"` // verbatim
-	// Peer is the server's program as far as it tells: "iperf3 3.12".
+	// Peer is the server's program as far as it reports it: "iperf3 3.12".
 	Peer string `json:"peer"`
 	// CPUPercent is what it used of one processor, in all of its test.
 	CPUPercent float64 `json:"cpu_percent"`
-	// OmitS is what it was told to leave out at the beginning.
+	// OmitS is the time at the beginning that it was asked to omit.
 	OmitS float64 `json:"omit_s"`
 	// CongestionControl is the server's.
 	CongestionControl string `json:"congestion_control,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// WatchedFlow is a flow as its packets tell it.
+// WatchedFlow is a flow as its packets identify it.
 type WatchedFlow struct {
 	ID string `json:"id"`
 	// Protocol is that of the packets, tcp or udp.

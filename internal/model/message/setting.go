@@ -24,7 +24,7 @@ type ApplyReply struct {
 	Mark int `json:"mark"`
 }
 
-// HoldRequest names ports that are going to lose their carrier: what the kernel drops
+// HoldRequest names interfaces that will lose their carrier: what the kernel drops
 // with it comes back when the host is reverted to the mark.
 type HoldRequest struct {
 	Interfaces []string `json:"interfaces"`
@@ -36,8 +36,8 @@ type Mark struct {
 	Mark int `json:"mark"`
 }
 
-// FlushRequest asks to forget dynamic neighbour entries: all of the named
-// ports', or only those of the named addresses.
+// FlushRequest asks to remove dynamic neighbour entries: all of the named interfaces,
+// or only those of the named addresses.
 type FlushRequest struct {
 	Interfaces []string     `json:"interfaces,omitempty"`
 	Addresses  []netip.Addr `json:"addresses,omitempty"`
@@ -59,7 +59,7 @@ type EventRequest struct {
 	AllowMachine bool `json:"allow_machine,omitempty"`
 }
 
-// EventResult is what became of an order; instants on the agent's own clock.
+// EventResult is the outcome of an event; instants on the agent's own clock.
 type EventResult struct {
 	BeganNs int64            `json:"began_ns"`
 	EndedNs int64            `json:"ended_ns"`

@@ -17,7 +17,7 @@ type ToolsRequest struct {
 	TimeoutNs int64 `json:"timeout_ns"`
 }
 
-// Printed is one program's life and its words. Instants are the agent's own.
+// Printed is one program's times and output. Instants are the agent's own.
 type Printed struct {
 	Process string   `json:"process"`
 	Command []string `json:"command"`
@@ -32,8 +32,8 @@ type Printed struct {
 	Lives []Life `json:"lives,omitempty"`
 }
 
-// Life is a connection of a program from its first byte to its end, as the kernel
-// tells of it and the program does not. Instants are the agent's own.
+// Life is a connection of a program from its first byte to its end, from the kernel's
+// counts. Instants are the agent's own.
 type Life struct {
 	ID string `json:"id"` // the flow's
 	// FirstNs is when the first byte was written, LastNs when the last one was.

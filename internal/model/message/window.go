@@ -13,14 +13,14 @@ type WindowRequest struct {
 	SampleNs int64 `json:"sample_ns"`
 	// Lookups are route questions to ask at the end of the window.
 	Lookups []record.RouteLookup `json:"lookups,omitempty"`
-	// Watch are flows of which is to be seen by which ports their packets come in.
+	// Watch are flows whose ingress interfaces are to be observed.
 	Watch []WatchedFlow `json:"watch,omitempty"`
-	// Marks are instants at which something happens on some host: of the watched flows
-	// is to be seen when their packets come in, before and after each.
+	// Marks are instants of events on any host: the arrival times of the watched flows'
+	// packets before and after each are to be observed.
 	Marks []int64 `json:"marks,omitempty"`
 	// Sysctls to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
-	// Events are what is to happen on the host during the window, in order.
+	// Events are applied on the host during the window, in order.
 	Events []EventRequest `json:"events,omitempty"`
 }
 
@@ -34,6 +34,6 @@ type WindowReply struct {
 	EndFlows   []FlowEnd          `json:"end_flows"`
 	// FinalFlows are the flows' ends after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
-	// Events are what became of those that were ordered, in their order.
+	// Events are the outcomes of the request's, in its order.
 	Events []EventResult `json:"events,omitempty"`
 }

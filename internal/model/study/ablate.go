@@ -131,7 +131,7 @@ func (c *checker) ablate(path string, f Factor) {
 	case list.Workload != nil:
 		c.report(path, "%q changes the workload as well: expected a level of settings, which can be taken apart", list.Name)
 	case len(parts(list.Settings)) < 2:
-		c.report(path, "%q has %s: expected several settings to tell apart", list.Name, unit.Plural(len(parts(list.Settings)), "setting"))
+		c.report(path, "%q has %s: expected at least two settings", list.Name, unit.Plural(len(parts(list.Settings)), "setting"))
 	case taken >= 0:
 		c.report(path, "one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise", list.Name, names[taken])
 	case c.Factors[earlier].Name != f.Name:

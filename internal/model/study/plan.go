@@ -56,7 +56,7 @@ func NewPlan(s *Study, parts ...string) (*Plan, error) {
 			return nil, err
 		}
 		if names[t.Name] {
-			return nil, fmt.Errorf("two treatments would be called %q: name the levels so that they can be told apart", t.Name)
+			return nil, fmt.Errorf("two treatments would be called %q: give the levels different names", t.Name)
 		}
 		names[t.Name] = true
 		flows += len(t.Flows)

@@ -51,7 +51,7 @@ type Workload struct {
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
 	// Events happen while it is measured.
 	Events []Event `yaml:"events" json:"events,omitempty" doc:"what happens during the window: settings that are made at an instant of it, and reverted after the trial"`
-	// Accounting is what a flow's own tool would report: with "sender" the sum
+	// Accounting is whose count a flow's tool would report: with "sender" the sum
 	// of the senders' own averages is offered as a result beside the goodput,
 	// and held against the limit.
 	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' own averages, as tools that count there do" enum:"receiver,sender"`

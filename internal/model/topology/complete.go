@@ -39,7 +39,7 @@ func (t *Topology) name(e, far End, taken map[End]bool) End {
 	}
 	tail := ""
 	if _, farIsHost := t.Host(far.Node); farIsHost {
-		// The last letters of an interface's name are the ones that differ.
+		// The last characters of an interface's name are the ones that differ.
 		tail = "-" + far.Interface[max(0, len(far.Interface)-8):]
 	}
 	for n := 1; ; n++ {
