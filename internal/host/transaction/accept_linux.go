@@ -50,7 +50,7 @@ func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 	case f.isCRR():
 		deferred = 1
 	}
-	if err = f.setSocketOptions(fd, false); err == nil && deferred > 0 {
+	if err = f.setSocketOptions(fd); err == nil && deferred > 0 {
 		if err = sock.SetDeferAccept(fd, deferred); err != nil {
 			err = fmt.Errorf("setting TCP_DEFER_ACCEPT: %w", err)
 		}
@@ -135,9 +135,14 @@ func (f *rrFlow) acceptOnAll(listener int) {
 	}
 }
 
-// addOffered takes a connection that has shown the flow's cookie.
+// addOffered takes a connection that has shown the flow's cookie, of which so many bytes
+// are still to be read.
 func (f *rrFlow) addOffered(fd, shown int) {
-	if err := f.setSocketOptions(fd, true); err != nil {
+	err := socket.PrepareAccepted(f.Request, fd)
+	if err == nil {
+		err = f.setSocketOptions(fd)
+	}
+	if err != nil {
 		_, remote := sock.Addresses(fd)
 		f.Fail("a connection from %s: %w", remote, socket.Reason(err, remote.Addr()))
 		closeReset(fd)
@@ -147,13 +152,9 @@ func (f *rrFlow) addOffered(fd, shown int) {
 		f.workers[0].responder.serveOnListener(fd, shown)
 		return
 	}
-	for shown > 0 {
-		var skip [64]byte
-		n, err := sock.TryRead(fd, skip[:min(shown, len(skip))])
-		if err != nil || n == 0 {
-			break // what was there to be seen is gone: the connection fails by itself
-		}
-		shown -= n
+	if shown > 0 {
+		var cookie [greeting.CookieFrameBytes]byte
+		_, _ = sock.TryRead(fd, cookie[:shown]) // if that fails, so does the connection
 	}
 	f.assign(fd)
 }
@@ -168,21 +169,20 @@ func (f *rrFlow) assign(fd int) {
 	}
 	w := f.workers[number%len(f.workers)]
 	f.active.Add(1)
-	var err error
-	if w.epoll != nil {
-		err = f.watch(w, fd, int32(fd))
-	} else if err = sock.SetBlocking(fd, true); err == nil {
-		w.assigned <- fd // has room for the one that there is
-	}
-	if err != nil {
+	if err := f.watch(w, fd, int32(fd)); err != nil {
 		f.Fail("%w", err)
+	} else if w.epoll == nil {
+		w.assigned <- fd // has room for the one that there is
 	}
 }
 
-// watch adds a connection to a thread's epoll. Over UDP room to send is no event: there
+// watch adds a connection to a thread's epoll, if it has one. Over UDP room to send is no event: there
 // would be one for each datagram that has gone.
 func (f *rrFlow) watch(w *worker, fd int, tag int32) error {
-	if f.udp {
+	switch {
+	case w.epoll == nil:
+		return sock.SetBlocking(fd, true)
+	case f.udp:
 		return w.epoll.AddRead(fd, tag)
 	}
 	return w.epoll.Add(fd, tag)

@@ -2,8 +2,6 @@ package transaction
 
 import (
 	"context"
-	"fmt"
-	"net/netip"
 	"time"
 
 	"linerate/internal/host/flowset"
@@ -82,6 +80,3 @@ func (e *Engine) hasStarted() bool {
 		return false
 	}
 }
-
-// pathName is "from → to" of a flow's first connection.
-func pathName(from, to netip.AddrPort) string { return fmt.Sprintf("%s → %s", from, to) }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"syscall"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
@@ -16,7 +17,7 @@ import (
 // newEnd makes one end of a request's flow.
 func (e *Engine) newEnd(request message.FlowRequest) end {
 	if n := processCount(request.Connections); n > 1 && !e.isWorker && request.Protocol != flow.CRR {
-		return newGroup(request, n)
+		return &processGroup{State: flowset.State{Request: request}, count: n}
 	}
 	return newFlow(e, request)
 }

@@ -111,7 +111,7 @@ func (f *rrFlow) connLost(local, remote netip.AddrPort, err error) {
 	defer f.mu.Unlock()
 	f.lostConns++
 	if f.lossReason == "" {
-		f.lossReason = pathName(local, remote) + ": " + reason
+		f.lossReason = fmt.Sprintf("%s → %s: %s", local, remote, reason)
 		if !remote.IsValid() { // the kernel has forgotten
 			f.lossReason = reason
 		}

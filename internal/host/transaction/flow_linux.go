@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sock"
 )
 
@@ -79,15 +77,10 @@ func (f *rrFlow) oneConnPerThread() bool {
 	return f.connections() <= max(1, f.Request.Threads) && !f.isCRR()
 }
 
-// setSocketOptions gives a connection the options that it has not got from a listener.
-func (f *rrFlow) setSocketOptions(fd int, offered bool) error {
+// setSocketOptions sets the options of a connection that depend on how it is used.
+func (f *rrFlow) setSocketOptions(fd int) error {
 	if f.udp {
 		return f.setTimeouts(fd)
-	}
-	if offered {
-		if err := socket.PrepareAccepted(f.Request, fd); err != nil {
-			return err
-		}
 	}
 	if f.isCRR() && max(requestBytes(f.Request), responseBytes(f.Request)) <= oneSegment {
 		return nil // nothing waits for anything
@@ -119,7 +112,7 @@ func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if err = f.setSocketOptions(fd, false); err != nil {
+	if err = f.setSocketOptions(fd); err != nil {
 		sock.CloseSocket(fd)
 	}
 	return fd, err

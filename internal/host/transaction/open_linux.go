@@ -141,7 +141,7 @@ func (o *opener) peer(i int) *sock.Peer {
 func (o *opener) prepare(fd int) error {
 	err := socket.Prepare(o.f.Request, fd)
 	if err == nil {
-		err = o.f.setSocketOptions(fd, false)
+		err = o.f.setSocketOptions(fd)
 	}
 	if err == nil && o.from != nil {
 		err = os.NewSyscallError("bind", o.from.Bind(fd))
@@ -165,7 +165,7 @@ func (o *opener) finish(fd int32) error {
 }
 
 // addConn gives the i-th connection, which is open, to its thread.
-func (f *rrFlow) addConn(i int, fd int32) (err error) {
+func (f *rrFlow) addConn(i int, fd int32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, kept := f.register(int(fd)); !kept {
@@ -174,12 +174,7 @@ func (f *rrFlow) addConn(i int, fd int32) (err error) {
 	w := f.workers[i%len(f.workers)]
 	place := i / len(f.workers)
 	w.conns[place].fd = fd
-	if w.epoll == nil {
-		err = sock.SetBlocking(int(fd), true)
-	} else {
-		err = f.watch(w, int(fd), int32(place))
-	}
 	f.arrived.Add(1)
 	f.active.Add(1)
-	return err
+	return f.watch(w, int(fd), int32(place))
 }

@@ -64,10 +64,6 @@ type processGroup struct {
 	readAt    time.Time // when last and busy are from
 }
 
-func newGroup(request message.FlowRequest, processes int) *processGroup {
-	return &processGroup{State: flowset.State{Request: request}, count: processes}
-}
-
 // process is one of the processes.
 type process struct {
 	mu   sync.Mutex // one task at a time

@@ -5,8 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 
@@ -76,7 +74,7 @@ func (f *rrFlow) Describe(out *message.FlowEnd) {
 		for _, w := range f.threads() {
 			sum.Merge(w.latency.Histogram())
 		}
-		t.Latency = distribution(sum)
+		t.Latency, _ = stats.Distribution(sum) // a histogram of our own can be encoded
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock() // the descriptor stays open meanwhile
@@ -96,14 +94,6 @@ func (f *rrFlow) Describe(out *message.FlowEnd) {
 			out.Info = &info
 		}
 	}
-}
-
-func distribution(h *hdrhistogram.Histogram) *record.Distribution {
-	d, err := stats.Distribution(h)
-	if err != nil {
-		return nil // a histogram of our own can be encoded
-	}
-	return d
 }
 
 // alive says that there are connections and that the flow has not failed.
