@@ -24,18 +24,14 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	if err := notebook.CheckID(run.ID); err != nil {
 		return s.fail(operation, err)
 	}
-	document, err := header(run)
-	if err != nil {
-		return s.fail(operation, err)
-	}
-	var id string
+	named := *run
 	var hold *file.FileLock
-	err = s.write(ctx, operation, func(tx *sql.Tx) error {
+	err := s.write(ctx, operation, func(tx *sql.Tx) (err error) {
 		// What an attempt before this one took is given back: it failed.
 		if err := unlock(&hold); err != nil {
 			return err
 		}
-		free, err := notebook.FreeID(run.ID, func(id string) (taken bool, err error) {
+		named.ID, err = notebook.FreeID(run.ID, func(id string) (taken bool, err error) {
 			err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", id).Scan(&taken)
 			return taken, err
 		})
@@ -43,27 +39,23 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 			return err
 		}
 		// Held before it can be seen: never "interrupted" for a moment.
-		if hold, err = s.lock(free); err != nil {
+		if hold, err = s.lock(named.ID); err != nil {
 			return err
 		}
-		if free != run.ID {
-			renamed := *run
-			renamed.ID = free
-			if document, err = header(&renamed); err != nil {
-				return err
-			}
+		document, err := header(&named)
+		if err != nil {
+			return err
 		}
-		id = free
 		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, study, seed, started, status, document)
-			VALUES (?, ?, ?, ?, ?, ?)`, free, run.Study, strconv.FormatUint(run.Seed, 10),
+			VALUES (?, ?, ?, ?, ?, ?)`, named.ID, run.Study, strconv.FormatUint(run.Seed, 10),
 			clock(run.Started), notebook.Running, document)
 		return err
 	})
 	if err != nil {
 		return errors.Join(err, unlock(&hold))
 	}
-	run.ID, run.Status = id, notebook.Running
-	s.keep(id, hold)
+	run.ID, run.Status = named.ID, notebook.Running
+	s.keep(run.ID, hold)
 	return nil
 }
 
