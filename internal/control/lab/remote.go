@@ -131,38 +131,34 @@ func (r *remote) detail() string {
 
 // startRemotes starts an agent on each real host, by its `via`.
 func (l *Lab) startRemotes() error {
-	type target struct {
-		name  string
-		via   []string
-		agent string
-	}
-	var targets []target
+	var errs []error
 	for _, h := range l.topology.Hosts {
-		targets = append(targets, target{h.Name, h.Via, h.Agent})
+		errs = append(errs, l.attachRemote(h.Name, h.Via, h.Agent))
 	}
 	for _, s := range l.topology.Switches {
-		targets = append(targets, target{s.Name, s.Via, s.Agent})
+		errs = append(errs, l.attachRemote(s.Name, s.Via, s.Agent))
 	}
-	targets = slices.DeleteFunc(targets, func(t target) bool { return len(t.via) == 0 })
-	for _, t := range targets {
-		agent := t.agent
-		if agent == "" {
-			own, err := os.Executable()
-			if err != nil {
-				return err
-			}
-			agent = agentProgram(t.via, own)
-		}
-		r, err := startRemote(t.name, slices.Concat(t.via, []string{agent, "agent", "--stdio", "--node", t.name}))
+	return errors.Join(errs...)
+}
+
+// attachRemote starts a node's agent, agent being its program there; empty: see agentProgram.
+func (l *Lab) attachRemote(name string, via []string, agent string) error {
+	if len(via) == 0 {
+		return nil
+	}
+	if agent == "" {
+		own, err := os.Executable()
 		if err != nil {
-			return fmt.Errorf("starting the agent of %s: %w", t.name, err)
-		}
-		l.remotes = append(l.remotes, r)
-		if err := l.bus.Attach(t.name, bus.Pipes(r.out, r.in)); err != nil {
 			return err
 		}
+		agent = agentProgram(via, own)
 	}
-	return nil
+	r, err := startRemote(name, slices.Concat(via, []string{agent, "agent", "--stdio", "--node", name}))
+	if err != nil {
+		return fmt.Errorf("starting the agent of %s: %w", name, err)
+	}
+	l.remotes = append(l.remotes, r)
+	return l.bus.Attach(name, bus.Pipes(r.out, r.in))
 }
 
 // localCommands run another command on this machine; remoteCommands run it elsewhere, or
