@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
+// KeepAlive detects within half a minute that a peer has vanished.
+var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
 // Dial connects to a server, from a source address if it is valid; timeout bounds the
 // wait for an answer. A server that has vanished later is noticed within half a minute.
 // The error says why there is no connection, and names start, the command that starts
 // such a server, where nothing listens.
 func Dial(ctx context.Context, address string, source netip.Addr, timeout time.Duration, start string) (net.Conn, error) {
-	dialer := net.Dialer{
-		Timeout:         timeout,
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3},
-	}
+	dialer := net.Dialer{Timeout: timeout, KeepAliveConfig: KeepAlive}
 	if source.IsValid() {
 		dialer.LocalAddr = &net.TCPAddr{IP: source.AsSlice(), Zone: source.Zone()}
 	}

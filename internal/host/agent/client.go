@@ -46,8 +46,7 @@ type Client struct {
 	agent  *agent
 	bounds message.Bounds
 	others func() record.OtherFlows
-	// every is how often the client is looked after, idle how long it may ask for
-	// nothing.
+	// every is the interval of watch's checks, idle how long no request may arrive.
 	every, idle time.Duration
 
 	answering sync.WaitGroup
@@ -85,7 +84,7 @@ func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client,
 }
 
 // Serve answers the client's requests until the stream or ctx ends, or the client
-// has overstayed; the error says how. It is called once.
+// has stayed too long; the error says how. It is called once.
 func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	defer g.Discard()
 	stay := g.bounds.Stay()
@@ -94,7 +93,7 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	go g.watch(ctx, end)
-	// Joining waits for the client's words, and only its stream's end ends that.
+	// Joining waits for the client, and only the end of its stream ends that.
 	defer context.AfterFunc(ctx, func() { stream.Close() })()
 	handlers := g.agent.traffic()
 	delete(handlers, "connect")

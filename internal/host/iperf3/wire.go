@@ -188,16 +188,16 @@ func NewCookie() Cookie {
 	return c
 }
 
-// ErrStranger: the peer does not speak iperf3.
-var ErrStranger = errors.New("not iperf3")
+// ErrNotIperf3: the peer does not speak iperf3.
+var ErrNotIperf3 = errors.New("not iperf3")
 
-// ReadCookie reads a cookie and not a byte more. An error that is ErrStranger
+// ReadCookie reads a cookie and not a byte more. An error that is ErrNotIperf3
 // says that what came is none.
 func ReadCookie(r io.Reader) (Cookie, error) {
 	var c Cookie
 	n, err := io.ReadFull(r, c[:])
 	if !plausible(c[:n]) {
-		return c, fmt.Errorf("%w: it begins with %q", ErrStranger, c[:n])
+		return c, fmt.Errorf("%w: it begins with %q", ErrNotIperf3, c[:n])
 	}
 	return c, err
 }

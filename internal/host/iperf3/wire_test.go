@@ -143,7 +143,7 @@ func TestCookies(t *testing.T) {
 		t.Error("the same cookie twice")
 	}
 	for _, stranger := range []string{"GET / HTTP/1.0\r\n\r\n", "\x16\x03\x01", "linerateh\x00\x10{", strings.Repeat("a", CookieBytes)} {
-		if _, err := ReadCookie(strings.NewReader(stranger)); !errors.Is(err, ErrStranger) {
+		if _, err := ReadCookie(strings.NewReader(stranger)); !errors.Is(err, ErrNotIperf3) {
 			t.Errorf("%q: %v", stranger, err)
 		}
 	}

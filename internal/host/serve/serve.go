@@ -36,8 +36,8 @@ import (
 const (
 	// greetingTimeout is how long a connection may take to identify itself.
 	greetingTimeout = 10 * time.Second
-	// maxStrangers is how many connections may be unidentified at a time.
-	maxStrangers = 1024
+	// maxPending is how many connections may be unidentified at a time.
+	maxPending = 1024
 	// maxRequest bounds one request of a conductor: the orders of all its flows.
 	maxRequest = 256 << 10
 )
@@ -126,7 +126,7 @@ type client = iperf3.Client
 func Run(ctx context.Context, listeners []Listener, options Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &server{options: options, name: rand.Text(), ctx: ctx, pending: make(chan struct{}, maxStrangers)}
+	s := &server{options: options, name: rand.Text(), ctx: ctx, pending: make(chan struct{}, maxPending)}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
 			l.Close()
@@ -269,7 +269,7 @@ func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, 
 		err = conn.SetDeadline(time.Time{})
 	}
 	if err == nil {
-		err = conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+		err = conn.SetKeepAliveConfig(greeting.KeepAlive)
 	}
 	if err != nil {
 		g.Discard()

@@ -29,8 +29,8 @@ const (
 	// patience is how long a client may take for a step: a cookie, parameters, a stream,
 	// results.
 	patience = 10 * time.Second
-	// maxStrangers is how many connections may be without a test at a time.
-	maxStrangers = 1024
+	// maxPending is how many connections may be without a test at a time.
+	maxPending = 1024
 )
 
 // Options of a server. All but Logins and Closed have to be set.
@@ -141,7 +141,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		options: options, listener: l, ctx: ctx, pending: make(chan struct{}, maxStrangers),
+		options: options, listener: l, ctx: ctx, pending: make(chan struct{}, maxPending),
 		tests: map[iperf3.Cookie]*test{}, asking: map[netip.Addr]*test{}, asked: make(chan struct{}),
 	}
 	defer s.sessions.Wait()

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
@@ -74,7 +75,7 @@ func newTest(s *server, conn *net.TCPConn, cookie iperf3.Cookie) *test {
 func (t *test) conduct() {
 	began := time.Now()
 	err := t.serve()
-	if errors.Is(err, errStranger) {
+	if errors.Is(err, errNotClient) {
 		socket.Reset(t.conn)
 		return
 	}
@@ -112,8 +113,8 @@ func (t *test) part() {
 	_, _ = io.CopyN(io.Discard, t.conn, maxResults)
 }
 
-// errStranger: not an iperf3 client; nothing is reported.
-var errStranger = errors.New("no client")
+// errNotClient: not an iperf3 client; nothing is reported.
+var errNotClient = errors.New("no client")
 
 func (t *test) serve() error {
 	s := t.server
@@ -128,7 +129,7 @@ func (t *test) serve() error {
 	}
 	defer dismiss()
 	t.inside()
-	err = t.conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+	err = t.conn.SetKeepAliveConfig(greeting.KeepAlive)
 	if err == nil {
 		err = t.conn.SetDeadline(time.Time{})
 	}
@@ -163,10 +164,10 @@ func (t *test) agree(ctx context.Context) error {
 		return refuse(iperf3.CodeAuthentication, "%s", o.Closed)
 	}
 	if err := iperf3.WriteState(t.conn, iperf3.ParamExchange); err != nil {
-		return errStranger
+		return errNotClient
 	}
 	if err := iperf3.ReadJSON(t.conn, iperf3.MaxParametersBytes, &t.p); err != nil {
-		return errStranger
+		return errNotClient
 	}
 	if o.Users != nil {
 		late := time.After(answerAfter)
