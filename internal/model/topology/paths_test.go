@@ -3,6 +3,7 @@ package topology_test
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -213,5 +214,19 @@ func TestPathsAreBounded(t *testing.T) {
 	paths, err := top.Paths("r0", netip.Addr{}, netip.MustParseAddr("172.16.0.1"))
 	if err != nil || len(paths) != 1024 {
 		t.Errorf("%d paths, error %v; want 1024", len(paths), err)
+	}
+}
+
+// TestMainTableByNumber: a rule for table 254 looks in the main table, before later rules.
+func TestMainTableByNumber(t *testing.T) {
+	top := nas()
+	server, _ := top.Host("server")
+	server.Rules = []setting.Rule{{Table: 254, Priority: 1}, {Table: 100, Priority: 2}}
+	server.Routes = []setting.Route{{To: "192.168.1.0/24", Interface: "eth1", Table: 100}}
+	from, to := netip.MustParseAddr("192.168.1.15"), netip.MustParseAddr("192.168.1.101")
+	got, err := top.Paths("server", from, to)
+	want, _ := nas().Paths("server", from, to)
+	if err != nil || len(want) == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }
