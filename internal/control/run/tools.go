@@ -44,23 +44,14 @@ type program struct {
 	name string
 }
 
-// programs lists what the plan's flows need, and the treatments that need each.
-func programs(p *study.Plan) map[program][]string {
-	need := map[program][]string{}
-	add := func(at program, treatment string) {
-		if !slices.Contains(need[at], treatment) {
-			need[at] = append(need[at], treatment)
+// programs are those that a treatment's flows need.
+func programs(t study.Treatment) (list []program) {
+	for _, f := range t.Flows {
+		if named, foreign := tool.Find(f.Tool); foreign {
+			list = append(list, program{f.Opener, named, named.Client}, program{f.Acceptor, named, named.Server})
 		}
 	}
-	for _, t := range p.Treatments {
-		for _, f := range t.Flows {
-			if named, foreign := tool.Find(f.Tool); foreign {
-				add(program{f.Opener, named, named.Client}, t.Name)
-				add(program{f.Acceptor, named, named.Server}, t.Name)
-			}
-		}
-	}
-	return need
+	return list
 }
 
 // MissingTools looks for the programs that a plan's virtual hosts need, which are
@@ -111,11 +102,12 @@ func (c *conductor) missingDaemon() error {
 
 // missing asks which of each host's programs are not installed.
 func missing(p *study.Plan, ask func(host string, names []string) ([]string, error)) error {
-	need := programs(p)
 	hosts := map[string][]string{}
-	for at := range need {
-		if !slices.Contains(hosts[at.host], at.name) {
-			hosts[at.host] = append(hosts[at.host], at.name)
+	for _, t := range p.Treatments {
+		for _, at := range programs(t) {
+			if !slices.Contains(hosts[at.host], at.name) {
+				hosts[at.host] = append(hosts[at.host], at.name)
+			}
 		}
 	}
 	absent, err := bus.Collect(slices.Sorted(maps.Keys(hosts)), func(host string) ([]string, error) { return ask(host, hosts[host]) })
@@ -126,20 +118,22 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	if named, foreign := tool.Find(p.Study.Workload.Tool); foreign {
 		e.StandIn = slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
 	}
-	for at, treatments := range need {
-		if !slices.Contains(absent[at.host], at.name) {
-			continue
-		}
-		e.Lines = append(e.Lines, at.tool.NotInstalled(at.host, at.name))
-		for _, t := range treatments {
-			if !slices.Contains(e.Treatments, t) {
-				e.Treatments = append(e.Treatments, t)
+	for _, t := range p.Treatments {
+		lacks := false
+		for _, at := range programs(t) {
+			if slices.Contains(absent[at.host], at.name) {
+				lacks = true
+				e.Lines = append(e.Lines, at.tool.NotInstalled(at.host, at.name))
 			}
+		}
+		if lacks {
+			e.Treatments = append(e.Treatments, t.Name)
 		}
 	}
 	if len(e.Lines) == 0 {
 		return nil
 	}
 	slices.Sort(e.Lines)
+	e.Lines = slices.Compact(e.Lines)
 	return e
 }
