@@ -36,8 +36,8 @@ func TestMoversDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestWhoNaps: only a receiver whose window is not small may sleep while data comes.
-func TestWhoNaps(t *testing.T) {
+// TestReaderSleeps: only a receiver whose window is not small may sleep while data comes.
+func TestReaderSleeps(t *testing.T) {
 	for _, test := range []struct {
 		request message.FlowRequest
 		sleeps  bool

@@ -56,7 +56,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-func TestNaps(t *testing.T) {
+func TestCoalescer(t *testing.T) {
 	var n readCoalescer
 	for _, c := range []struct {
 		what      string

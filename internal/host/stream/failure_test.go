@@ -35,8 +35,8 @@ func unusedAddress(t *testing.T) netip.AddrPort {
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
 
-// TestOneFailureIsNoOnesElse: requests that fail say why and leave the others alone.
-func TestOneFailureIsNoOnesElse(t *testing.T) {
+// TestFailureIsOneFlows: requests that fail say why and leave the others alone.
+func TestFailureIsOneFlows(t *testing.T) {
 	acceptor, opener := engine(t, platform), engine(t, platform)
 	foreign := netip.MustParseAddr("192.0.2.1") // RFC 5737: no host's
 	listening := acceptor.Listen(context.Background(), []message.FlowRequest{
@@ -81,8 +81,8 @@ func TestOneFailureIsNoOnesElse(t *testing.T) {
 	}
 }
 
-// TestNobodyConnects: a flow waits until it is abandoned.
-func TestNobodyConnects(t *testing.T) {
+// TestNoClient: a flow waits until it is abandoned.
+func TestNoClient(t *testing.T) {
 	e := engine(t, platform)
 	e.Listen(context.Background(), requests(2, message.FlowRequest{Local: loopback}))
 	if e.Settled() {

@@ -81,9 +81,9 @@ func TestGeneratorCPU(t *testing.T) {
 	eventually(t, what, func() bool { busy := share(fast); return slow >= 0 && busy > 0 && busy >= 3*slow })
 }
 
-// TestNobodyConnects: Ready gives up in time, at once on what is not used, and
+// TestNoClient: Ready gives up in time, at once on what is not used, and
 // when it is made to.
-func TestNobodyConnects(t *testing.T) {
+func TestNoClient(t *testing.T) {
 	e := New()
 	defer e.Close()
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})

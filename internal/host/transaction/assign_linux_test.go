@@ -73,8 +73,8 @@ func TestOwnPortWithCookie(t *testing.T) {
 	}
 }
 
-// TestSeats: connections that come while others go have each a thread of their own.
-func TestSeats(t *testing.T) {
+// TestAssignment: connections that come while others go have each a thread of their own.
+func TestAssignment(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
 	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]

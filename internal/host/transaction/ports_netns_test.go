@@ -155,19 +155,19 @@ func TestAnotherReason(t *testing.T) {
 	}
 }
 
-// TestPortsExhaustedInHands: what several processes have opened comes together.
-func TestPortsExhaustedInHands(t *testing.T) {
+// TestPortsExhaustedInProcesses: what several processes have opened comes together.
+func TestPortsExhaustedInProcesses(t *testing.T) {
 	if os.Getenv(narrowIn) == "" {
 		kerneltest.InNamespace(t, func(t *testing.T) {
 			fewPorts(t)
-			narrow(t, exhaustedInHands)
+			narrow(t, exhaustedInProcesses)
 		})
 		return
 	}
-	narrow(t, exhaustedInHands)
+	narrow(t, exhaustedInProcesses)
 }
 
-func exhaustedInHands(t *testing.T) {
+func exhaustedInProcesses(t *testing.T) {
 	a, r := engine(t), engine(t)
 	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 1000}, Local: loopback})[0]
 	l := r.Listen(context.Background(), []message.FlowRequest{request})[0]

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	handIn   = "LINERATE_TEST_HAND"   // set in the process of a hand
+	workerIn = "LINERATE_TEST_WORKER" // set in a worker process
 	narrowIn = "LINERATE_TEST_NARROW" // set in a process that may have few descriptors
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(handIn) != "" {
+	if os.Getenv(workerIn) != "" {
 		if err := RunWorker(os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	command = func() *exec.Cmd {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), handIn+"=1")
+		cmd.Env = append(os.Environ(), workerIn+"=1")
 		return cmd
 	}
 	os.Exit(m.Run())
@@ -80,8 +80,8 @@ func children(t *testing.T) (pids []int) {
 }
 
 // TestProcessGroup: 2,000 connections where a process may have 512 descriptors, with a
-// cookie and without, over TCP and over UDP; each has its turn, none is lost, and what the hands count
-// comes together. Afterwards there is no hand.
+// cookie and without, over TCP and over UDP; each has its turn, none is lost, and what the processes count
+// comes together. Afterwards there is no process.
 func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
