@@ -43,7 +43,7 @@ func TestNothingIsLeft(t *testing.T) {
 		join(t, idle, idlePeer, loopback, requests(3, message.FlowRequest{}), false)
 		done, donePeer := engine(t, platform), engine(t, platform) // ended in good order
 		join(t, done, donePeer, loopback, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 2e6}}), true)
-		start(20*time.Millisecond, done, donePeer)
+		start(200*time.Millisecond, done, donePeer)
 		acceptor.Listen(context.Background(), requests(3, message.FlowRequest{Local: loopback})) // never used
 		opener.Connect(context.Background(), requests(1, message.FlowRequest{}), patience)       // to nowhere
 		start(time.Hour, opener, acceptor)
