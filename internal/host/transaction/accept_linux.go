@@ -3,9 +3,9 @@
 package transaction
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"net"
 	"syscall"
 
 	"linerate/internal/bus/greeting"
@@ -15,28 +15,9 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// listen starts the workers, and opens a socket unless connections are offered by a
-// shared listener.
-func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
-	if err := f.makeWorkers(); err != nil {
-		return nil, err
-	}
-	for _, w := range f.workers {
-		if !f.engine.Go(w.runResponder) {
-			return nil, flowset.ErrClosed
-		}
-	}
-	if !f.Request.Cookie.IsZero() && !f.engine.isWorker {
-		return nil, nil
-	}
-	if f.udp {
-		return f.listenUDP(ctx)
-	}
-	// Package net knows how to listen on all addresses of both families.
-	l, err := socket.Listen(ctx, f.Request)
-	if err != nil {
-		return nil, err
-	}
+// listenTCP accepts from a listener of package net, which knows how to listen on all
+// addresses of both families, by system calls.
+func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	fd, err := takeOver(l)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"linerate/internal/host/flowset"
@@ -69,6 +70,16 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 		}
 	}
 	return false
+}
+
+// Offer hands over a connection that has shown a flow's cookie at a shared
+// listener. False: no flow of this engine awaits it, and it is still the caller's.
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
+	f, ok := e.Claim(cookie)
+	if ok {
+		f.(*rrFlow).acceptOffered(conn)
+	}
+	return ok
 }
 
 // hasStarted says that transactions may be under way.

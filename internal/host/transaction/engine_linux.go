@@ -22,21 +22,14 @@ func (e *Engine) newEnd(request message.FlowRequest) end {
 	return newFlow(e, request)
 }
 
-// Offer hands over a connection that has shown a flow's cookie at a shared
-// listener. False: no flow of this engine awaits it, and it is still the caller's.
-func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	claimed, ok := e.Claim(cookie)
-	if !ok {
-		return false
-	}
-	f := claimed.(*rrFlow)
-	own, err := takeOver(conn)
+// acceptOffered responds to a connection that has shown the flow's cookie.
+func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
+	fd, err := takeOver(conn)
 	if err != nil {
 		f.Fail("taking a connection over: %w", err)
-		return true
+		return
 	}
-	f.addOffered(own, 0)
-	return true
+	f.addOffered(fd, 0)
 }
 
 // takeOver takes a socket over from package net.

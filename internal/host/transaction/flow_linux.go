@@ -33,7 +33,8 @@ func (f *rrFlow) connLostFD(fd int, err error) {
 // oneSegment is what fits into the first segment with a cookie, on any path.
 const oneSegment = 400
 
-// makeWorkers makes the threads' state, and the eventfd that wakes them.
+// makeWorkers makes the threads' state, and the eventfd that wakes them, and starts
+// responders.
 func (f *rrFlow) makeWorkers() error {
 	wakeup, err := sock.NewEventFD()
 	if err != nil {
@@ -68,6 +69,11 @@ func (f *rrFlow) makeWorkers() error {
 		}
 		wakeup.Close()
 		return flowset.ErrClosed
+	}
+	for _, w := range workers {
+		if err == nil && !f.isClient && !f.engine.Go(w.runResponder) {
+			err = flowset.ErrClosed
+		}
 	}
 	return err
 }

@@ -45,23 +45,6 @@ type worker struct {
 
 func (e *Engine) newEnd(request message.FlowRequest) end { return newFlow(e, request) }
 
-// Offer hands over a connection that has shown a flow's cookie at a shared
-// listener. False: no flow of this engine awaits it, and it is still the caller's.
-func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	claimed, ok := e.Claim(cookie)
-	if !ok {
-		return false
-	}
-	f := claimed.(*rrFlow)
-	if err := socket.PrepareConn(f.Request, conn); err != nil {
-		f.Fail("a connection from %s: %w", conn.RemoteAddr(), socket.Reason(err, netip.Addr{}))
-		socket.Reset(conn)
-		return true
-	}
-	f.accepted(conn)
-	return true
-}
-
 // OfferSocket takes none.
 func (e *Engine) OfferSocket(message.Cookie, int, int) (taken, more bool) { return false, false }
 
@@ -88,18 +71,7 @@ func (f *rrFlow) makeWorkers() error {
 	return nil
 }
 
-// listen opens a socket unless connections are offered by a shared listener.
-func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
-	if err := f.makeWorkers(); err != nil || !f.Request.Cookie.IsZero() {
-		return nil, err
-	}
-	if f.udp {
-		return f.listenUDP(ctx)
-	}
-	l, err := socket.Listen(ctx, f.Request)
-	if err != nil {
-		return nil, err
-	}
+func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.accept(l) }, Close: func() { l.Close() }}, nil
 }
 
@@ -119,6 +91,16 @@ func (f *rrFlow) accept(l *net.TCPListener) {
 		}
 		f.accepted(conn)
 	}
+}
+
+// acceptOffered responds to a connection that has shown the flow's cookie.
+func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
+	if err := socket.PrepareConn(f.Request, conn); err != nil {
+		f.Fail("a connection from %s: %w", conn.RemoteAddr(), socket.Reason(err, netip.Addr{}))
+		socket.Reset(conn)
+		return
+	}
+	f.accepted(conn)
 }
 
 // accepted responds to a new connection over TCP.

@@ -16,6 +16,22 @@ import (
 	"linerate/internal/model/record"
 )
 
+// listen starts the workers, and opens a socket unless connections are offered by a
+// shared listener.
+func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
+	if err := f.makeWorkers(); err != nil || !f.Request.Cookie.IsZero() && !f.engine.isWorker {
+		return nil, err
+	}
+	if f.udp {
+		return f.listenUDP(ctx)
+	}
+	l, err := socket.Listen(ctx, f.Request)
+	if err != nil {
+		return nil, err
+	}
+	return f.listenTCP(l)
+}
+
 // connect opens a flow's connections and lets its workers send requests. first is
 // called when the first one is open or has failed.
 func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, first func()) {
