@@ -24,9 +24,9 @@ import (
 	"linerate/internal/version"
 )
 
-// Protocol is the version of what conductors and servers send each other. It is raised
+// protocolVersion is the version of what conductors and servers send each other. It is raised
 // with each change that the other side would not understand.
-const Protocol = 1
+const protocolVersion = 1
 
 // nonceBytes is the size of a challenge.
 const nonceBytes = 32
@@ -159,7 +159,7 @@ func Refuse(stream io.Writer, reason string) error {
 }
 
 func introduce(name string) introduction {
-	mine := introduction{Protocol: Protocol, Version: version.String(), Nonce: make([]byte, nonceBytes), Name: name}
+	mine := introduction{Protocol: protocolVersion, Version: version.String(), Nonce: make([]byte, nonceBytes), Name: name}
 	_, _ = rand.Read(mine.Nonce) // never fails
 	return mine
 }
@@ -179,7 +179,7 @@ func understand(mine, theirs introduction, they, we string) error {
 // proof shows that a side in this role has the token, for this connection only.
 func proof(token, role string, conductor, server introduction) []byte {
 	h := hmac.New(sha256.New, []byte(token))
-	fmt.Fprintf(h, "linerate %d %s\n", Protocol, role)
+	fmt.Fprintf(h, "linerate %d %s\n", protocolVersion, role)
 	h.Write(conductor.Nonce)
 	h.Write(server.Nonce)
 	return h.Sum(nil)

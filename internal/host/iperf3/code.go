@@ -14,7 +14,7 @@ const (
 	CodeWindow         Code = 8
 	CodeMSS            Code = 10
 	CodeOmit           Code = 12
-	CodeUnimplemented  Code = 13
+	codeUnimplemented  Code = 13
 	CodeBurst          Code = 15
 	CodeUDPBlockSize   Code = 20
 	CodeTOS            Code = 21
@@ -22,19 +22,19 @@ const (
 	CodeTotalRate      Code = 27
 	CodeMaxDuration    Code = 37
 	CodeMessage        Code = 110
-	CodeReceiveCookie  Code = 106
-	CodeParameters     Code = 114
-	CodeReceiveResults Code = 117
-	CodeServerTerm     Code = 120
+	codeReceiveCookie  Code = 106
+	codeParameters     Code = 114
+	codeReceiveResults Code = 117
+	codeServerTerm     Code = 120
 	CodeAccessDenied   Code = 121
-	CodeSetMSS         Code = 123
+	codeSetMSS         Code = 123
 	CodeSetBuffer      Code = 124
 	CodeSetTOS         Code = 125
 	CodeProtocol       Code = 131
 	CodeCongestion     Code = 134
 	CodeAuthentication Code = 142
 	CodeExpired        Code = 160
-	CodeCreateStream   Code = 200
+	codeCreateStream   Code = 200
 	CodeStreamAccept   Code = 204
 	CodeStreamWrite    Code = 205
 	CodeStreamRead     Code = 206
@@ -43,16 +43,16 @@ const (
 var codeWords = map[Code]string{
 	CodeDuration: "the test is too long", CodeStreams: "too many parallel streams", CodeBlockSize: "the block size is too large",
 	CodeWindow: "the socket buffer is too large", CodeMSS: "the segment size is too large", CodeOmit: "the omitted time is out of range",
-	CodeUnimplemented: "not implemented", CodeBurst: "the burst is too large", CodeUDPBlockSize: "the datagram size is out of range",
+	codeUnimplemented: "not implemented", CodeBurst: "the burst is too large", CodeUDPBlockSize: "the datagram size is out of range",
 	CodeTOS: "the type of service is out of range", CodeReverseBidir: "both reverse and bidirectional",
 	CodeTotalRate: "the total rate is more than the server allows", CodeMaxDuration: "the test is longer than the server allows",
-	CodeMessage: "an unknown message", CodeReceiveCookie: "no cookie came", CodeParameters: "the parameters could not be read",
-	CodeReceiveResults: "the results could not be read", CodeServerTerm: "the server was stopped",
-	CodeAccessDenied: "the server is busy or does not serve this client", CodeSetMSS: "the segment size could not be set",
+	CodeMessage: "an unknown message", codeReceiveCookie: "no cookie came", codeParameters: "the parameters could not be read",
+	codeReceiveResults: "the results could not be read", codeServerTerm: "the server was stopped",
+	CodeAccessDenied: "the server is busy or does not serve this client", codeSetMSS: "the segment size could not be set",
 	CodeSetBuffer: "the socket buffer could not be set", CodeSetTOS: "the type of service could not be set",
 	CodeProtocol: "the protocol is not there", CodeCongestion: "the congestion control is not there",
 	CodeAuthentication: "authentication failed", CodeExpired: "the test lasted longer than was agreed",
-	CodeCreateStream: "a stream could not be made", CodeStreamAccept: "a stream did not come",
+	codeCreateStream: "a stream could not be made", CodeStreamAccept: "a stream did not come",
 	CodeStreamWrite: "a stream could not be written to", CodeStreamRead: "a stream could not be read from",
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// MaxResultStreams is how many streams results may have.
-const MaxResultStreams = 2 * MaxStreams
+// maxResultStreams is how many streams results may have.
+const maxResultStreams = 2 * MaxStreams
 
 // Results are what either side has counted, in the same form: the client sends
 // its own first, and the server answers.
@@ -58,8 +58,8 @@ func (r *Results) UnmarshalJSON(text []byte) error {
 	if err := decode(text, (*plain)(r)); err != nil {
 		return err
 	}
-	if len(r.Streams) > MaxResultStreams {
-		return fmt.Errorf("results of %d streams: expected at most %d", len(r.Streams), MaxResultStreams)
+	if len(r.Streams) > maxResultStreams {
+		return fmt.Errorf("results of %d streams: expected at most %d", len(r.Streams), maxResultStreams)
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func TestResults(t *testing.T) {
 			t.Errorf("without %s: %v", missing, err)
 		}
 	}
-	many := top + strings.Repeat(stream+"},", MaxResultStreams) + stream + `}]}`
+	many := top + strings.Repeat(stream+"},", maxResultStreams) + stream + `}]}`
 	if err := json.Unmarshal([]byte(many), &r); err == nil {
 		t.Error("results of 257 streams are taken")
 	}

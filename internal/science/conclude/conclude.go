@@ -34,7 +34,7 @@ func Conclude(run *record.Run) {
 		unsettled(run, list)
 	}
 	run.Effects = levels
-	Recommend(run, treatments...)
+	recommend(run, treatments...)
 	run.Trust = trust.Run(run.Trials, &run.Topology)
 	var findings []record.Finding
 	for _, t := range run.Trials {

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Recommend gives each treatment its comparison with the baseline, which is the effect
+// recommend gives each treatment its comparison with the baseline, which is the effect
 // of its one level or, where it differs in several factors, one of several. It marks
 // the one combination of levels that the answer recommends in every condition: among
 // those that are shown to improve somewhere and worsen nowhere, that leave links their
@@ -15,7 +15,7 @@ import (
 // conditions, give or take the margin, the one that reaches the limit in most
 // conditions, then the one with the fewest settings. None is marked when nothing is
 // shown to improve.
-func Recommend(run *record.Run, several ...record.Effect) {
+func recommend(run *record.Run, several ...record.Effect) {
 	againstBaseline(run, several)
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false

@@ -103,10 +103,10 @@ func Subject(run *record.Run) (record.Factor, bool) {
 	return record.Factor{}, false
 }
 
-// Row reports whether a treatment stands for a level in a table along a factor: each
+// standsFor reports whether a treatment stands for a level in a table along a factor: each
 // of the others is at its baseline, or goes along, at the level of that name, or has
 // this one level in the whole run.
-func Row(run *record.Run, t record.Treatment, f record.Factor) bool {
+func standsFor(run *record.Run, t record.Treatment, f record.Factor) bool {
 	for _, other := range run.Factors {
 		level := t.Levels[other.Name]
 		if compared(other) && len(other.Levels) > 1 && level != other.Baseline && level != t.Levels[f.Name] {
@@ -123,7 +123,7 @@ func Rows(run *record.Run, f record.Factor) []record.Treatment {
 	for _, l := range f.Levels {
 		best, most := -1, -1
 		for i, t := range run.Treatments {
-			if t.Levels[f.Name] != l.Name || !Row(run, t, f) {
+			if t.Levels[f.Name] != l.Name || !standsFor(run, t, f) {
 				continue
 			}
 			same := 0

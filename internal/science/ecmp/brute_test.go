@@ -16,7 +16,7 @@ type brute struct {
 func enumerate(t Tiers, kinds []Kind) brute {
 	var b brute
 	cells := t.cells()
-	_, total := Total(kinds)
+	_, total := totals(kinds)
 	var bundles []Kind
 	for _, kind := range kinds {
 		for range kind.Count {
@@ -125,14 +125,14 @@ func TestAgreesWithEnumeration(t *testing.T) {
 		{"demands as large as a link", Alike(3, 1e9), []Kind{{Count: 4, Bps: 1e9}}},
 		{"two kinds", Alike(2, 1e9), []Kind{{Count: 5, Bps: 3e8}, {Count: 2}}},
 		{"three kinds", weighted, []Kind{{Count: 3, Bps: 3e8}, {Count: 3, Bps: 1e8}, {Count: 1, Bps: 2e9}}},
-		{"bundles", Alike(3, 1e9), Bundle([]Kind{{Count: 12, Bps: 1e8}}, 4)},
-		{"bundles that differ", Alike(3, 1e9), Bundle([]Kind{{Count: 8, Bps: 2e8}, {Count: 3, Bps: 1e8}}, 4)},
-		{"bundles of unlimited flows", Alike(4, 1e9), Bundle(fillers(10), 5)},
+		{"bundles", Alike(3, 1e9), bundle([]Kind{{Count: 12, Bps: 1e8}}, 4)},
+		{"bundles that differ", Alike(3, 1e9), bundle([]Kind{{Count: 8, Bps: 2e8}, {Count: 3, Bps: 1e8}}, 4)},
+		{"bundles of unlimited flows", Alike(4, 1e9), bundle(fillers(10), 5)},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			b := enumerate(Tiers{First: c.links}, c.kinds)
-			bundles, _ := Total(c.kinds)
+			bundles, _ := totals(c.kinds)
 			mean, ok := c.links.ExpectedBps(c.kinds)
 			if !ok {
 				t.Error("no exact mean")
@@ -231,7 +231,7 @@ func TestDrawsAgreeWithEnumeration(t *testing.T) {
 	near(t, "together", together.TogetherBps, 6/elastic.time, 0.01)
 	// And sizes that scatter take longer, the more the heavier their tail.
 	last := together.TogetherBps
-	for _, sizes := range []Sizes{{Exponential, 0}, {Lognormal, 2}} {
+	for _, sizes := range []Sizes{{exponential, 0}, {lognormal, 2}} {
 		if err := sizes.Check(); err != nil {
 			t.Error(err)
 		}

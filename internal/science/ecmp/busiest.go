@@ -100,7 +100,7 @@ func expectedMost(chances, scale []float64, flows int) (float64, bool) {
 // BusiestShare is the mean share of all flows that the link with most of them
 // has. Bundles have to be of one size for it to be known exactly.
 func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
-	bundles, _ := Total(kinds)
+	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) {
 		return 0, false
 	}
@@ -116,7 +116,7 @@ func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
 // is done: the slowest link decides. It is all that is carried over the mean time
 // which that takes.
 func (l Links) TogetherBps(kinds []Kind) (float64, bool) {
-	bundles, _ := Total(kinds)
+	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) || !allElastic(kinds) {
 		return 0, false
 	}

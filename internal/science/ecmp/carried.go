@@ -44,10 +44,10 @@ func binomial(n int, p float64) (first int, chances []float64) {
 // mostTerms bounds the sums and the exact distributions of flows with demands.
 const mostTerms = 4 << 20
 
-// Expected is the mean of what one link carries: E[min(rate, Σ demands)], with
+// expected is the mean of what one link carries: E[min(rate, Σ demands)], with
 // binomial numbers of bundles of each kind on it, which are independent of each
 // other. false: too many kinds for an exact sum.
-func Expected(rateBps, chance float64, kinds []Kind) (float64, bool) {
+func expected(rateBps, chance float64, kinds []Kind) (float64, bool) {
 	none := 1.0
 	var rest []Kind
 	for _, kind := range kinds {
@@ -98,7 +98,7 @@ func within(room float64, kinds []pmf) float64 {
 func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 	sum := 0.0
 	for _, class := range classes(l.Chances(), l.rates()) {
-		carried, ok := Expected(class.rateBps, class.chance, kinds)
+		carried, ok := expected(class.rateBps, class.chance, kinds)
 		if !ok {
 			return 0, false
 		}
@@ -117,7 +117,7 @@ func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 			least = min(least, kind.Bps)
 		}
 	}
-	bundles, _ := Total(kinds)
+	bundles, _ := totals(kinds)
 	switch {
 	case bundles == 0:
 		return Distribution{{0, 1}}, true

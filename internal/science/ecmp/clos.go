@@ -48,8 +48,8 @@ type FabricLoad struct {
 // What a simulation may take: memory for each flow, some tens of bytes times the
 // links on its path, and numbers of 31 bits.
 const (
-	MostHosts = 1_000_000
-	MostFlows = 10_000_000
+	mostHosts = 1_000_000
+	mostFlows = 10_000_000
 	mostLinks = 50_000_000
 )
 
@@ -57,8 +57,8 @@ const (
 func (f Fabric) Check(load FabricLoad) error {
 	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	if f.Hosts < 2 || f.Hosts > MostHosts {
-		say("%d hosts: expected 2 to %d", f.Hosts, MostHosts)
+	if f.Hosts < 2 || f.Hosts > mostHosts {
+		say("%d hosts: expected 2 to %d", f.Hosts, mostHosts)
 	}
 	if f.HostsPerLeaf < 1 {
 		say("%d hosts per leaf: expected at least one", f.HostsPerLeaf)
@@ -72,11 +72,11 @@ func (f Fabric) Check(load FabricLoad) error {
 	if err := f.Up.Check(); err != nil {
 		wrong = append(wrong, err)
 	}
-	if _, flows := Total(load.Kinds); flows < 1 || flows > MostFlows {
-		say("%d flows: expected 1 to %d", flows, MostFlows)
+	if _, flows := totals(load.Kinds); flows < 1 || flows > mostFlows {
+		say("%d flows: expected 1 to %d", flows, mostFlows)
 	}
-	if load.Pairs < 0 || load.Pairs > MostFlows {
-		say("%d pairs of hosts: expected 0 to %d", load.Pairs, MostFlows)
+	if load.Pairs < 0 || load.Pairs > mostFlows {
+		say("%d pairs of hosts: expected 0 to %d", load.Pairs, mostFlows)
 	}
 	if len(wrong) == 0 && f.links() > mostLinks {
 		say("%d links: expected at most %d", f.links(), mostLinks)

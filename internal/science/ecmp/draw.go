@@ -23,28 +23,28 @@ type Sizes struct {
 // published traffic of data centres has tails of 1.1 to 1.5. The lognormal's is
 // the standard deviation of the logarithm.
 const (
-	Exponential = "exponential"
-	Pareto      = "pareto"
-	Lognormal   = "lognormal"
+	exponential = "exponential"
+	pareto      = "pareto"
+	lognormal   = "lognormal"
 )
 
 // Check says what is wrong with a law.
 func (s Sizes) Check() error {
 	switch s.Law {
-	case "", Exponential:
+	case "", exponential:
 		if s.Shape != 0 {
 			return fmt.Errorf("%q has no shape", s.Law)
 		}
-	case Pareto:
+	case pareto:
 		if !(s.Shape > 1 && s.Shape <= 100) {
 			return fmt.Errorf("shape %g of pareto: expected more than 1, such as 1.2, and at most 100", s.Shape)
 		}
-	case Lognormal:
+	case lognormal:
 		if !(s.Shape > 0 && s.Shape <= 10) {
 			return fmt.Errorf("shape %g of lognormal: expected more than 0, such as 2, and at most 10", s.Shape)
 		}
 	default:
-		return fmt.Errorf("no law %q: expected %s, %s or %s", s.Law, Exponential, Pareto, Lognormal)
+		return fmt.Errorf("no law %q: expected %s, %s or %s", s.Law, exponential, pareto, lognormal)
 	}
 	return nil
 }
@@ -52,11 +52,11 @@ func (s Sizes) Check() error {
 // draw is one size; their mean is 1.
 func (s Sizes) draw(source *rand.Rand) float64 {
 	switch s.Law {
-	case Exponential:
+	case exponential:
 		return source.ExpFloat64()
-	case Pareto:
+	case pareto:
 		return (s.Shape - 1) / s.Shape * math.Pow(1-source.Float64(), -1/s.Shape)
-	case Lognormal:
+	case lognormal:
 		return math.Exp(s.Shape*source.NormFloat64() - s.Shape*s.Shape/2)
 	}
 	return 1
@@ -83,7 +83,7 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 	demand := make([]float64, len(cells))
 	flows := make([]int, len(t.First))
 	bytes := make([]float64, len(cells))
-	_, total := Total(kinds)
+	_, total := totals(kinds)
 	sent, times := 0.0, 0.0
 	scattered := sizes != nil && sizes.Law != "" // each has to be drawn alone
 	upTo := make([]float64, len(cells))
@@ -245,7 +245,7 @@ func (t Tiers) Replicates(kinds []Kind, sizes *Sizes) int {
 	const numbers, single, fewest, most = 1 << 21, 1 << 24, 4, 20_000
 	draws := numbers / (len(t.cells()) * max(1, len(kinds)))
 	if sizes != nil && sizes.Law != "" {
-		_, flows := Total(kinds)
+		_, flows := totals(kinds)
 		draws = single / max(1, flows)
 	}
 	return min(max(draws, fewest), most)

@@ -245,7 +245,7 @@ func TestFabricCheck(t *testing.T) {
 			t.Errorf("no %q in %v", want, err)
 		}
 	}
-	wide := clos(MostHosts, 2, false)
+	wide := clos(mostHosts, 2, false)
 	wide.Up = Alike(4096, gbit)
 	if err := wide.Check(load); err == nil || !strings.Contains(err.Error(), "links: expected at most") {
 		t.Errorf("%v", err)

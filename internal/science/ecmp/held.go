@@ -137,7 +137,7 @@ func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, conf
 	h.Inside = h.MeasuredLinks >= h.ExpectedLowLinks*(1-margin) && h.MeasuredLinks <= h.ExpectedHighLinks*(1+margin)
 	h.IdleLowTrials, h.IdleHighTrials = Counts(len(measured), h.IdleChance, confidence)
 	h.IdleAsExpected = h.IdleLowTrials <= h.IdleTrials && h.IdleTrials <= h.IdleHighTrials
-	h.IdleLowShare, h.IdleHighShare = Chance(h.IdleTrials, len(measured), confidence)
+	h.IdleLowShare, h.IdleHighShare = chanceInterval(h.IdleTrials, len(measured), confidence)
 }
 
 // Counts bounds how often something of that chance happens in n trials, with at
@@ -148,9 +148,9 @@ func Counts(n int, chance, confidence float64) (few, many int) {
 	return first + from, first + to
 }
 
-// Chance is the interval of the chance of something that happened in k of n trials
+// chanceInterval is the interval of the chance of something that happened in k of n trials
 // (C. J. Clopper, E. S. Pearson, Biometrika 26, 1934).
-func Chance(k, n int, confidence float64) (low, high float64) {
+func chanceInterval(k, n int, confidence float64) (low, high float64) {
 	tail := (1 - confidence) / 2
 	low, high = 0, 1
 	if k > 0 {

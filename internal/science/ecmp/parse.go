@@ -23,8 +23,8 @@ func ParseKinds(parts []string) ([]Kind, int, error) {
 	for _, part := range parts {
 		number, rate, limited := strings.Cut(strings.TrimSpace(part), "x")
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > MostFlows {
-			return nil, 0, fmt.Errorf("%q: %s; at most %d", part, expected, MostFlows)
+		if err != nil || n < 1 || n > mostFlows {
+			return nil, 0, fmt.Errorf("%q: %s; at most %d", part, expected, mostFlows)
 		}
 		kind := Kind{Count: n}
 		if limited {
@@ -40,8 +40,8 @@ func ParseKinds(parts []string) ([]Kind, int, error) {
 		kinds = append(kinds, kind)
 		total += n
 	}
-	if total > MostFlows {
-		return nil, 0, fmt.Errorf("%d together: expected at most %d", total, MostFlows)
+	if total > mostFlows {
+		return nil, 0, fmt.Errorf("%d together: expected at most %d", total, mostFlows)
 	}
 	return kinds, total, nil
 }

@@ -107,12 +107,12 @@ type LinkForecast struct {
 	ExpectedBps float64 `json:"expected_bps,omitempty"`
 }
 
-// ForecastSchema is the schema name and version of both forecasts.
-const ForecastSchema = "linerate.limits.ecmp/v1"
+// forecastSchema is the schema name and version of both forecasts.
+const forecastSchema = "linerate.limits.ecmp/v1"
 
 func (q Question) asked() Asked {
 	a := Asked{
-		Schema: ForecastSchema, Flows: q.Flows, Links: len(q.Tiers.First), Second: len(q.Tiers.Second),
+		Schema: forecastSchema, Flows: q.Flows, Links: len(q.Tiers.First), Second: len(q.Tiers.Second),
 		Tiers: 1, Policy: q.Policy, Pairs: q.Pairs, Distinct: q.distinct(), Seed: q.Seed,
 	}
 	if a.Second > 0 {
@@ -135,7 +135,7 @@ func (q Question) bundles() []Kind {
 	if q.distinct() == q.Flows {
 		return q.Kinds
 	}
-	return Bundle(q.Kinds, q.distinct())
+	return bundle(q.Kinds, q.distinct())
 }
 
 func (q Question) Forecast() Forecast {
@@ -160,7 +160,7 @@ func (q Question) Forecast() Forecast {
 		link := LinkForecast{RateBps: links[i].RateBps, Weight: links[i].Weight, Chance: chance,
 			Idle: math.Pow(1-chance, float64(q.distinct()))}
 		if l.Tiers == 1 {
-			link.ExpectedBps, _ = Expected(link.RateBps, chance, kinds)
+			link.ExpectedBps, _ = expected(link.RateBps, chance, kinds)
 		}
 		l.PerLink = append(l.PerLink, link)
 	}
@@ -172,8 +172,8 @@ const mostValues = 64
 
 // figures finds what it can exactly and draws the rest from the seed.
 func (q Question) figures(t Tiers, kinds []Kind) Figures {
-	bundles, _ := Total(kinds)
-	f := Figures{LimitBps: min(t.LimitBps(), DemandBps(kinds))}
+	bundles, _ := totals(kinds)
+	f := Figures{LimitBps: min(t.LimitBps(), demandBps(kinds))}
 	f.Used, f.UsedSecond = t.ExpectedUsed(bundles)
 	if len(t.Second) > 0 {
 		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)

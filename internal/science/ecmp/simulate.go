@@ -117,7 +117,7 @@ func (r *Rates) add(other Rates, part float64) {
 
 // demand lays out what flows ask for; nil when all take what they get.
 func (s *Simulation) demand() {
-	_, flows := Total(s.Load.Kinds)
+	_, flows := totals(s.Load.Kinds)
 	s.paths.Stride = s.Fabric.stride()
 	s.paths.Links = sized(s.paths.Links, flows*s.paths.Stride)
 	if !slices.ContainsFunc(s.Load.Kinds, func(k Kind) bool { return k.Bps > 0 }) {

@@ -72,10 +72,10 @@ type Kind struct {
 
 func (k Kind) flows() int { return max(1, k.Flows) }
 
-// Bundle puts flows, dealt out in turn, into that many bundles, which are placed
+// bundle puts flows, dealt out in turn, into that many bundles, which are placed
 // as wholes: what becomes of flows between so many pairs of addresses when interfaces
 // don't count. Demands are those of flows.
-func Bundle(flows []Kind, bundles int) []Kind {
+func bundle(flows []Kind, bundles int) []Kind {
 	sum := make([]Kind, bundles)
 	unlimited := make([]bool, bundles)
 	at := 0
@@ -110,8 +110,8 @@ func Bundle(flows []Kind, bundles int) []Kind {
 	return kinds
 }
 
-// Total counts bundles and the flows in them.
-func Total(kinds []Kind) (bundles, flows int) {
+// totals counts bundles and the flows in them.
+func totals(kinds []Kind) (bundles, flows int) {
 	for _, kind := range kinds {
 		bundles += kind.Count
 		flows += kind.Count * kind.flows()
@@ -119,8 +119,8 @@ func Total(kinds []Kind) (bundles, flows int) {
 	return bundles, flows
 }
 
-// DemandBps is what all ask for together; infinite when one takes what it gets.
-func DemandBps(kinds []Kind) float64 {
+// demandBps is what all ask for together; infinite when one takes what it gets.
+func demandBps(kinds []Kind) float64 {
 	sum := 0.0
 	for _, kind := range kinds {
 		if kind.Count > 0 && kind.Bps == 0 {

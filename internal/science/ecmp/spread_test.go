@@ -245,7 +245,7 @@ func TestDistinct(t *testing.T) {
 
 // TestBundle: no flow is lost, and rounds are dealt on where the last one ended.
 func TestBundle(t *testing.T) {
-	got := Bundle([]Kind{{Count: 3, Bps: 1e6}, {Count: 3, Bps: 1e7}}, 4)
+	got := bundle([]Kind{{Count: 3, Bps: 1e6}, {Count: 3, Bps: 1e7}}, 4)
 	want := []Kind{{Count: 2, Flows: 2, Bps: 1.1e7}, {Count: 1, Flows: 1, Bps: 1e6}, {Count: 1, Flows: 1, Bps: 1e7}}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
@@ -256,8 +256,8 @@ func TestBundle(t *testing.T) {
 		}
 	}
 	for _, bundles := range []int{1, 2, 3, 7, 50} {
-		kinds := Bundle([]Kind{{Count: 10, Bps: 1e6}, {Count: 5}, {Count: 4, Bps: 2e6}}, bundles)
-		if b, flows := Total(kinds); flows != 19 || b != min(bundles, 19) {
+		kinds := bundle([]Kind{{Count: 10, Bps: 1e6}, {Count: 5}, {Count: 4, Bps: 2e6}}, bundles)
+		if b, flows := totals(kinds); flows != 19 || b != min(bundles, 19) {
 			t.Errorf("%d bundles of %d flows, want %d of 19: %+v", b, flows, min(bundles, 19), kinds)
 		}
 	}
@@ -278,12 +278,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v passed", links)
 		}
 	}
-	for _, sizes := range []Sizes{{"gaussian", 1}, {Pareto, 1}, {Lognormal, 0}, {Exponential, 1}, {Pareto, math.NaN()}} {
+	for _, sizes := range []Sizes{{"gaussian", 1}, {pareto, 1}, {lognormal, 0}, {exponential, 1}, {pareto, math.NaN()}} {
 		if sizes.Check() == nil {
 			t.Errorf("%v passed", sizes)
 		}
 	}
-	if err := (Sizes{Pareto, 1.2}).Check(); err != nil {
+	if err := (Sizes{pareto, 1.2}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -294,7 +294,7 @@ func TestChance(t *testing.T) {
 		k, n      int
 		low, high float64
 	}{{0, 10, 0, 0.3085}, {5, 10, 0.1871, 0.8129}, {10, 10, 0.6915, 1}, {5, 20, 0.0866, 0.4910}} {
-		if low, high := Chance(c.k, c.n, 0.95); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
+		if low, high := chanceInterval(c.k, c.n, 0.95); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
 			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, low, high, c.low, c.high)
 		}
 	}

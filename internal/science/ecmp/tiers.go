@@ -80,7 +80,7 @@ func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	if len(t.Second) == 0 {
 		return t.First.ExpectedBps(kinds)
 	}
-	bundles, _ := Total(kinds)
+	bundles, _ := totals(kinds)
 	if !allElastic(kinds) {
 		return 0, false
 	}

@@ -35,8 +35,8 @@ type Search struct {
 	Repeats int
 }
 
-// MostTrials bounds a search.
-const MostTrials = 32
+// mostTrials bounds a search.
+const mostTrials = 32
 
 // fewest datagrams make a trial of which anything follows.
 const fewest = 100
@@ -70,7 +70,7 @@ func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool
 	if len(made) == 0 {
 		return s.Most, false, true
 	}
-	if len(made) >= MostTrials {
+	if len(made) >= mostTrials {
 		return 0, false, false
 	}
 	at := s.look(made)
@@ -216,7 +216,7 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 			}
 			l.LostAtBps, l.Places = 0, nil
 		}
-	case len(made) >= MostTrials:
+	case len(made) >= mostTrials:
 		l.Why = "no rate was confirmed within the greatest number of trials of a search"
 	case at.lower > 0:
 		l.Why = "the search was ended before a rate was confirmed"

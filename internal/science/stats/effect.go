@@ -39,7 +39,7 @@ func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why str
 	case len(pairs) == 0:
 		return Interval{}, 1, "no block has both"
 	case len(plain) == 0:
-		return Interval{N: len(pairs)}, 1, Nothing
+		return Interval{N: len(pairs)}, 1, nothing
 	case len(logs) == len(plain):
 		ratio, p = Mean(logs, confidence), pValue(logs, 0)
 		ratio.Mean = math.Exp(ratio.Mean)
@@ -60,8 +60,8 @@ func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why str
 	return ratio, p, ""
 }
 
-// Nothing is the Why of a ratio that does not exist.
-const Nothing = "the baseline carried nothing"
+// nothing is the Why of a ratio that does not exist.
+const nothing = "the baseline carried nothing"
 
 // signTest is the p-value of how many pairs carry more than a baseline of
 // nothing: all that can be said without a ratio.
@@ -95,7 +95,7 @@ func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
 	case mean == 0:
 		return record.Inconclusive, "both carried nothing " + blocks
 	}
-	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", Nothing, blocks, unit.FormatRate(mean))
+	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", nothing, blocks, unit.FormatRate(mean))
 	if len(pairs) > 1 && least > margin*limit {
 		return record.Improves, why
 	}
@@ -233,7 +233,7 @@ func (c comparison) goodput(confidence, margin float64) (record.Effect, float64)
 	ratio, p, why := Ratio(pairs, confidence)
 	e.Blocks = ratio.N
 	byRatio(&e, ratio, why, margin)
-	if e.Why == Nothing {
+	if e.Why == nothing {
 		most := 0.0 // the level's limit
 		for _, t := range c.level {
 			most = max(most, t.LimitBps)

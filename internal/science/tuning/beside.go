@@ -40,7 +40,7 @@ func weigh(s *record.TuneSetting, responses []string) {
 		case record.Harms:
 			costs = append(costs, sized(r, shown, shown == removed))
 		case record.Mixed: // neither a gain nor a cost: it is which by what else is set
-			depends = append(depends, fmt.Sprintf("%s: %s (%s and %s)", r.Label, why, Size(r, alone), Size(r, removed)))
+			depends = append(depends, fmt.Sprintf("%s: %s (%s and %s)", r.Label, why, sizeText(r, alone), sizeText(r, removed)))
 		}
 	}
 	because := func(why string, texts ...string) {
@@ -80,18 +80,18 @@ func weigh(s *record.TuneSetting, responses []string) {
 
 // sized is an effect in a response beside: "latency p99 worsens, 3.00× (2.80–3.20)".
 func sized(r metric.Metric, e *record.Effect, without bool) string {
-	text := fmt.Sprintf("%s %s, %s", r.Label, e.Verdict, Size(r, e))
+	text := fmt.Sprintf("%s %s, %s", r.Label, e.Verdict, sizeText(r, e))
 	if without {
 		text += " without it"
 	}
 	return text
 }
 
-// Size is how large an effect is: its ratio, or its difference where there is none.
-func Size(r metric.Metric, e *record.Effect) string {
+// sizeText is how large an effect is: its ratio, or its difference where there is none.
+func sizeText(r metric.Metric, e *record.Effect) string {
 	d := e.Difference
 	if d == nil {
-		return Ratio(e)
+		return ratioText(e)
 	}
 	unit := r.Scale("", max(d.Mean, -d.Mean))
 	return unit.With(fmt.Sprintf("%+.3g", d.Mean*unit.Per))
@@ -126,11 +126,11 @@ func also(e *record.Effect, responses []string, margin float64) string {
 		switch {
 		case b == nil:
 		case b.Verdict == record.Worsens:
-			worse = append(worse, r.Label+" "+Size(r, b))
+			worse = append(worse, r.Label+" "+sizeText(r, b))
 		case b.Verdict == record.Improves:
-			better = append(better, r.Label+" "+Size(r, b))
+			better = append(better, r.Label+" "+sizeText(r, b))
 		case b.Verdict == record.Inconclusive && r.Lower && b.Ratio.Mean > 1+margin, b.Verdict == record.Inconclusive && !r.Lower && !b.Ratio.None && b.Ratio.Mean < 1-margin:
-			unsure = append(unsure, r.Label+" "+Size(r, b))
+			unsure = append(unsure, r.Label+" "+sizeText(r, b))
 		}
 	}
 	var parts []string

@@ -26,7 +26,7 @@ func answer(t *record.Tune, n tried, alone bool, of metric.Metric) string {
 	}
 	said = append(said, strings.Join(parts, "; ")+".")
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
-		said = append(said, fmt.Sprintf("Turned off again it is not as it was (%s): something else changed meanwhile, or was left behind.", Ratio(off)))
+		said = append(said, fmt.Sprintf("Turned off again it is not as it was (%s): something else changed meanwhile, or was left behind.", ratioText(off)))
 	}
 	return strings.Join(append(said, untried(t.Settings)...), " ")
 }
@@ -51,7 +51,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	if helps, spare := missed(by[record.Helps]); len(helps) > 0 {
 		said = append(said, list(helps)+" "+plural(len(helps), "does", "do")+" it"+together(t.List, helps, of))
 		for _, s := range spare {
-			said = append(said, fmt.Sprintf("%s helps alone, %s, and the list does not miss it", s.Key, Ratio(s.Alone)))
+			said = append(said, fmt.Sprintf("%s helps alone, %s, and the list does not miss it", s.Key, ratioText(s.Alone)))
 		}
 	} else if len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves {
 		said = append(said, "none of its settings"+among+" is surely what does it")
@@ -135,7 +135,7 @@ func together(list *record.Effect, helps []record.TuneSetting, of metric.Metric)
 	case none:
 		return " together: alone " + neither + " makes a difference"
 	case !of.Lower && most.Ratio.High < list.Ratio.Low:
-		return fmt.Sprintf(" together: alone %s gives more than %s", neither, Ratio(most))
+		return fmt.Sprintf(" together: alone %s gives more than %s", neither, ratioText(most))
 	}
 	return ""
 }
@@ -169,18 +169,18 @@ func does(t *record.Tune, of metric.Metric) string {
 	also := also(e, t.Responses, t.Margin)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
-		return " " + e.Verdict + " " + of.Label + ": " + Size(of, e) + also
+		return " " + e.Verdict + " " + of.Label + ": " + sizeText(of, e) + also
 	case record.NoDifference:
 		what := ""
 		if len(t.Responses) > 1 {
 			what = " of " + of.Label
 		}
-		return fmt.Sprintf(" makes no difference%s beyond ±%.3g %%: %s%s", what, 100*t.Margin, Size(of, e), also)
+		return fmt.Sprintf(" makes no difference%s beyond ±%.3g %%: %s%s", what, 100*t.Margin, sizeText(of, e), also)
 	}
 	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
-		return " does nothing that is sure: " + Size(of, e) + also
+		return " does nothing that is sure: " + sizeText(of, e) + also
 	}
-	return fmt.Sprintf(" does nothing that is sure: %s, %s%s", Size(of, e), e.Why, also)
+	return fmt.Sprintf(" does nothing that is sure: %s, %s%s", sizeText(of, e), e.Why, also)
 }
 
 func searched(t *record.Tune, enough, unsure string) string {
@@ -202,8 +202,8 @@ func searched(t *record.Tune, enough, unsure string) string {
 	return text
 }
 
-// Ratio spells an effect's ratio with its interval: "4.01× (3.98–4.04)".
-func Ratio(e *record.Effect) string {
+// ratioText spells an effect's ratio with its interval: "4.01× (3.98–4.04)".
+func ratioText(e *record.Effect) string {
 	r := e.Ratio
 	switch {
 	case r.None:
@@ -231,11 +231,11 @@ func Because(s record.TuneSetting) string {
 // Spelled is an effect in all responses: "4.00× (3.99–4.01) improves, latency p99
 // 1.00× (0.98–1.02) no difference".
 func Spelled(e *record.Effect) string {
-	text := fmt.Sprintf("%s %s", Ratio(e), e.Verdict)
+	text := fmt.Sprintf("%s %s", ratioText(e), e.Verdict)
 	for i := range e.Beside {
 		b := &e.Beside[i]
 		if r, known := metric.Find(b.Response); known {
-			text += fmt.Sprintf(", %s %s %s", r.Label, Size(r, b), b.Verdict)
+			text += fmt.Sprintf(", %s %s %s", r.Label, sizeText(r, b), b.Verdict)
 		}
 	}
 	return text
