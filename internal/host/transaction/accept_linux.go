@@ -60,6 +60,10 @@ func (f *rrFlow) closeListener() {
 	}
 }
 
+// maxPending is how many accepted connections may have shown no cookie at a time; when
+// one more comes, another of them is closed.
+const maxPending = 1024
+
 // accept accepts the flow's connections, which inherit the listener's options, and
 // closes the listener.
 func (f *rrFlow) accept(listener int) {
@@ -69,21 +73,55 @@ func (f *rrFlow) accept(listener int) {
 		defer waiting.Close()
 		err = errors.Join(f.wakeup.AddTo(waiting, wakeupTag), waiting.AddExclusive(listener, int32(listener)))
 	}
+	// Connections that have shown no cookie yet: the kernel defers nothing when it sends
+	// SYN cookies (tcp_syncookies).
+	pending := map[int]bool{}
+	drop := func(fd int) {
+		delete(pending, fd)
+		sock.CloseSocket(fd)
+	}
+	defer func() {
+		for fd := range pending {
+			sock.CloseSocket(fd)
+		}
+	}()
+	admit := func(fd int) {
+		switch shown, wait := f.showsCookie(fd); {
+		case shown && f.arrived.Load() < int64(f.connections()):
+			if pending[fd] {
+				waiting.Remove(fd)
+				delete(pending, fd)
+			}
+			f.arrived.Add(1)
+			f.assign(fd)
+		case wait && pending[fd]:
+		case wait && waiting.Add(fd, int32(fd)) == nil:
+			pending[fd] = true
+		default:
+			drop(fd)
+		}
+	}
 	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
 		var fd int
 		fd, err = sock.Accept(listener)
 		switch {
 		case err == syscall.EAGAIN:
-			waiting.Wait(checkInterval)
 			err = nil
+			for i := range waiting.Wait(checkInterval) {
+				if tag, _, _ := waiting.Event(i); tag != wakeupTag && int(tag) != listener {
+					admit(int(tag))
+				}
+			}
 		case isTemporary(err), err == syscall.ECONNABORTED: // reset while it waited
 			err = nil
-		case err != nil:
-		case f.showsCookie(fd):
-			f.arrived.Add(1)
-			f.assign(fd)
-		default:
-			sock.CloseSocket(fd)
+		case err == nil:
+			for other := range pending { // any, when there are too many
+				if len(pending) < maxPending {
+					break
+				}
+				drop(other)
+			}
+			admit(fd)
 		}
 	}
 	if err != nil {
@@ -91,19 +129,23 @@ func (f *rrFlow) accept(listener int) {
 	}
 }
 
-// showsCookie reads the flow's cookie, if there is one, from a new connection; false: it
-// has none, or another.
-func (f *rrFlow) showsCookie(fd int) bool {
+// showsCookie reads the flow's cookie, if there is one, from a new connection. wait: it has
+// shown none yet; neither: it has shown another, or is closed.
+func (f *rrFlow) showsCookie(fd int) (shown, wait bool) {
 	if f.Request.Cookie.IsZero() {
-		return true
+		return true, false
 	}
 	var frame [greeting.CookieFrameBytes]byte
-	n, err := sock.TryRead(fd, frame[:])
+	n, err := sock.TryPeek(fd, frame[:])
 	if err != nil {
-		return false
+		return false, isTemporary(err)
 	}
 	cookie, whole := greeting.ParseCookie(frame[:n])
-	return whole && cookie == f.Request.Cookie
+	if !whole {
+		return false, n > 0 && n < len(frame)
+	}
+	_, err = sock.TryRead(fd, frame[:])
+	return err == nil && cookie == f.Request.Cookie, false
 }
 
 // acceptOnAll has all threads accept from a listener that is closed with the engine.

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -38,7 +39,18 @@ func TestEarlyClient(t *testing.T) {
 
 // TestOwnPortWithCookie: at a worker process's port, a connection without a cookie waits
 // and one with another cookie is closed, and neither keeps the flow's own from its place.
-func TestOwnPortWithCookie(t *testing.T) {
+func TestOwnPortWithCookie(t *testing.T) { openOwnPort(t) }
+
+// TestOwnPortUnderSYNCookies: the same where the kernel hands connections over before
+// their first data, because it sends SYN cookies: the flow's own may show its cookie late.
+func TestOwnPortUnderSYNCookies(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "sh", "-c", "ip link set lo up && echo 2 > /proc/sys/net/ipv4/tcp_syncookies")
+		openOwnPort(t)
+	})
+}
+
+func openOwnPort(t *testing.T) {
 	e := engine(t)
 	e.isWorker = true
 	request := requests(1, message.FlowRequest{Cookie: message.Cookie{6}, Local: loopback})[0]
@@ -46,19 +58,24 @@ func TestOwnPortWithCookie(t *testing.T) {
 	if l.Error != nil {
 		t.Fatal(l.Error)
 	}
-	dial := func(sent []byte) net.Conn {
+	dial := func() net.Conn {
 		conn, err := net.Dial("tcp", l.Local.String())
-		if err == nil {
-			t.Cleanup(func() { conn.Close() })
-			_, err = conn.Write(sent)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { conn.Close() })
 		return conn
 	}
-	dial(nil)
-	wrong := dial(greeting.CookieFrame(message.Cookie{7}))
+	write := func(conn net.Conn, data []byte) {
+		if _, err := conn.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dial()
+	late, cookie := dial(), greeting.CookieFrame(request.Cookie)
+	write(late, cookie[:3])
+	wrong := dial()
+	write(wrong, greeting.CookieFrame(message.Cookie{7}))
 	_ = wrong.SetReadDeadline(time.Now().Add(waitAtMost))
 	if _, err := wrong.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a connection with another cookie is not closed: %v", err)
@@ -66,7 +83,7 @@ func TestOwnPortWithCookie(t *testing.T) {
 	if e.Settled() {
 		t.Error("the flow has its connection before any showed the cookie")
 	}
-	dial(greeting.CookieFrame(request.Cookie))
+	write(late, cookie[3:])
 	eventually(t, "the flow has its connection", e.Settled)
 	if end := e.Read()[0]; end.Error != nil || end.Transactions.Connections != 1 {
 		t.Errorf("%+v, %+v", end, end.Transactions)
