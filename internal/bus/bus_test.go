@@ -153,7 +153,7 @@ func (c cut) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	select {
 	case <-c.now:
-		select {} // and whoever writes waits, too
+		select {} // and a writer waits, too
 	default:
 		return n, err
 	}

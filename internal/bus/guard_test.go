@@ -119,7 +119,7 @@ func TestGuardedAgent(t *testing.T) {
 	}
 }
 
-// TestAskedWithoutEnd: requests that nobody waits for cost no more than those
+// TestAskedWithoutEnd: requests whose answers are not awaited cost no more than those
 // that are answered at once and those that wait.
 func TestAskedWithoutEnd(t *testing.T) {
 	near, far := net.Pipe()

@@ -64,7 +64,7 @@ func TestGreeting(t *testing.T) {
 				t.Errorf("the conductor's error is %T", conductor)
 			}
 			if v.Version == "" || !v.Cookie.IsZero() {
-				t.Errorf("visitor %+v", v)
+				t.Errorf("client %+v", v)
 			}
 		})
 	}
@@ -147,13 +147,13 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// halfway is a stream whose answers nobody reads.
+// halfway is a stream that can be read and whose answers are dropped.
 type halfway struct{ io.Reader }
 
 func (halfway) Write(p []byte) (int, error) { return len(p), nil }
 
 // FuzzReceive: whatever comes, a server reads no more than the frames, says what
-// it makes of it, and lets in nobody who cannot prove himself.
+// it makes of it, and accepts no client without proof.
 func FuzzReceive(f *testing.F) {
 	var hello bytes.Buffer
 	_ = say(&hello, kindHello, introduce(""))

@@ -137,14 +137,14 @@ func interfaceWith(s record.Snapshot, addr netip.Addr) record.InterfaceSnapshot 
 }
 
 // usedOn are the interfaces that flows use on a host, each once.
-func usedOn(all []used, node string) (ports []record.InterfaceSnapshot) {
+func usedOn(all []used, node string) (interfaces []record.InterfaceSnapshot) {
 	for _, u := range all {
 		p := u[node]
-		if p.Interface != "" && !slices.ContainsFunc(ports, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
-			ports = append(ports, p)
+		if p.Interface != "" && !slices.ContainsFunc(interfaces, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
+			interfaces = append(interfaces, p)
 		}
 	}
-	return ports
+	return interfaces
 }
 
 // middle stands for all that is between the two hosts' interfaces.

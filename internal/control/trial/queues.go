@@ -19,7 +19,7 @@ func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 	return sum / readings
 }
 
-// roomy is how much of the congestion window is under way at most where there is
+// roomy is how much of the congestion window is in flight at most where there is
 // room for more.
 const roomy = 0.9
 

@@ -52,7 +52,7 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 }
 
 // enter completes the record of a flow that a program made. The program connects while
-// the trial is under way: an error of the connection is the flow's, which then is not
+// the trial is in progress: an error of the connection is the flow's, which then is not
 // alive.
 func (p Programs) enter(rec *record.Flow, f *Flow, e ends) {
 	wrong := ""

@@ -41,7 +41,7 @@ func (a *agent) endIperf3(ctx context.Context, _ struct{}) (message.Iperf3Closed
 	test := a.test
 	a.engineMu.Unlock()
 	if test == nil {
-		return message.Iperf3Closed{}, errors.New("no test with an iperf3 server is under way")
+		return message.Iperf3Closed{}, errors.New("no test with an iperf3 server is in progress")
 	}
 	return test.End(ctx)
 }

@@ -16,7 +16,7 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"Reading", "PortCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters", "TCPInfo", "Tables"}
+	names := []string{"Reading", "InterfaceCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters", "TCPInfo", "Tables"}
 	for i, value := range []any{
 		record.Reading{}, record.InterfaceCounters{}, record.QdiscCounters{}, record.CPUTimes{}, record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
 	} {

@@ -20,7 +20,7 @@ func (f *udpFlow) Count(out *message.FlowEnd) {
 }
 
 // Describe adds how datagrams are moved, and, when the senders have stopped, how
-// long they were under way.
+// long they were in flight.
 func (f *udpFlow) Describe(out *message.FlowEnd) {
 	if !f.IsOpen() {
 		return

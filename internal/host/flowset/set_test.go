@@ -60,7 +60,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestClose: Close ends what is under way, in any order, and takes nothing more in.
+// TestClose: Close ends what is in progress, in any order, and takes nothing more in.
 func TestClose(t *testing.T) {
 	s := New(newFlow)
 	f, late := newFlow(message.FlowRequest{ID: "open"}), newFlow(message.FlowRequest{ID: "late"})

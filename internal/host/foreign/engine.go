@@ -296,7 +296,7 @@ func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ ti
 }
 
 // Abandon and Settled: there is nothing to wait for. A program's connections open while
-// the trial is under way.
+// the trial is in progress.
 func (e *Engine) Abandon([]string) {}
 func (e *Engine) Settled() bool    { return true }
 

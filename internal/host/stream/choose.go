@@ -97,7 +97,7 @@ const (
 // readCoalescer is a receiver's pace.
 type readCoalescer struct{ bytes, at int64 }
 
-// next says how long to sleep, given what has come until now; 0: wait for data.
+// next says how long to sleep, given what has arrived until now; 0: wait for data.
 func (p *readCoalescer) next(bytes, at int64) (ns int64) {
 	moved, span := bytes-p.bytes, at-p.at
 	p.bytes, p.at = bytes, at

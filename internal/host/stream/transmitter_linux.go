@@ -100,7 +100,7 @@ type zeroCopies struct {
 // little the socket takes; an ordinary user's flows may lock 8 MiB together.
 const zeroCopyBytes = chunkBytes
 
-// zeroCopyPending is how many sends may be under way before the queue is looked at.
+// zeroCopyPending is how many sends may be outstanding before the queue is looked at.
 const zeroCopyPending = 16
 
 // zeroCopyRetries is how often in a row nothing may be lent before the transmitter gives up:

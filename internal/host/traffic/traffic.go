@@ -10,6 +10,7 @@ package traffic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -123,8 +124,11 @@ func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 		return e.stream, nil
 	case protocol == flow.UDP:
 		return e.datagram, nil
+	case protocol == flow.RR, protocol == flow.UDPRR, protocol == flow.CRR:
+		return e.transaction, nil
+	default:
+		return nil, fmt.Errorf("no engine has protocol %q", protocol)
 	}
-	return e.transaction, nil
 }
 
 // Include adds flows that were opened otherwise than by requests, with a peer

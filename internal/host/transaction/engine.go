@@ -82,7 +82,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return ok
 }
 
-// hasStarted says that transactions may be under way.
+// hasStarted says that transactions may be in flight.
 func (e *Engine) hasStarted() bool {
 	select {
 	case <-e.Started():

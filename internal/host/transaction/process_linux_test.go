@@ -101,7 +101,7 @@ func TestProcessGroup(t *testing.T) {
 				t.Fatal(o.Error)
 			}
 			t.Logf("opened in %v", time.Since(began))
-			eventually(t, "every connection has come", responder.Settled)
+			eventually(t, "every connection has arrived", responder.Settled)
 			if n := len(children(t)); n != 10 {
 				t.Errorf("%d processes, want 5 at each end", n)
 			}

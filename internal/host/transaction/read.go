@@ -110,7 +110,7 @@ const (
 	maxQueries   = 64
 )
 
-// describeWaiting reports how many transactions are under way, how long the one that
+// describeWaiting reports how many transactions are in flight, how long the one that
 // waits longest has, and the connections whose peer does not answer.
 func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 	queried, silent, mostMissed := 0, 0, uint32(0)

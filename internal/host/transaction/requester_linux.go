@@ -16,7 +16,7 @@ import (
 
 // conn is a requesting end's connection. There may be hundreds of thousands.
 type conn struct {
-	began  int64  // when its transaction began or was to begin; 0: none is under way
+	began  int64  // when its transaction began or was to begin; 0: none is in flight
 	round  int64  // of the schedule, whose transaction is its next
 	fd     int32  // -1: none, or none any more
 	index  uint32 // among the thread's connections
@@ -37,14 +37,14 @@ type requester struct {
 	response    uint32
 	paced       bool
 	isCRR       bool   // a connection for each transaction
-	follows     bool   // it is still to find out where its packets come in
+	follows     bool   // it has yet to find the CPU at which its packets arrive
 	sequential  bool   // one of those at a time, which the thread waits for by itself
 	poll        bool   // polls instead of waiting
 	previous    int    // of sequential: the previous connection, still open, or -1
 	spare       int    // of sequential: the socket for the next, or -1
 	head        []byte // of what a new connection sends: the cookie, then the request
-	now         int64  // over UDP: an instant of a moment ago
-	expiredAt   int64  // and when was last looked for what is overdue
+	now         int64  // over UDP: the time of the last event
+	expiredAt   int64  // over UDP: the time of the last scan for expired requests
 	failedConns int    // connections that wait for another try
 	retryAt     int64  // when they may
 	schedule    schedule
@@ -91,7 +91,7 @@ func (a *requester) runSingle(c *conn) {
 	at := socket.Now()
 	former := int64(0) // when the transaction that is not counted yet began
 	defer func() {
-		if former != 0 { // and no other is under way
+		if former != 0 { // and no other is in flight
 			atomic.StoreInt64(&c.began, 0)
 			a.count(former, at)
 		}

@@ -22,7 +22,7 @@ import (
 type conn struct {
 	net.Conn // not of crr: those have a connection for each transaction
 	fd       int32
-	// began is when its transaction began or was to begin; 0: none is under way.
+	// began is when its transaction began or was to begin; 0: none is in flight.
 	// It may be read at any time, as may unanswered: requests in a row without a response.
 	began      int64
 	unanswered uint32

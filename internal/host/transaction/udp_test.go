@@ -70,7 +70,7 @@ func TestLostDatagrams(t *testing.T) {
 			}
 			a.Close() // nothing is asked any more
 			asked = a.Read()[0]
-			// Some may be under way, one for each connection; the responder counts when it
+			// Some may be in flight, one for each connection; the responder counts when it
 			// has sent.
 			done, under := asked.Transactions.Done, int64(max(1, request.Connections))
 			eventually(t, "the responder has counted", func() bool { return tally(r).Done > done })
@@ -107,7 +107,7 @@ func TestLateDatagrams(t *testing.T) {
 			eventually(t, "three come late", func() bool { return tally(a).Late == 3 })
 			sched.SleepUntil(w.EndNs)
 			var x record.Transactions
-			eventually(t, "none is under way, and the responder has counted", func() bool {
+			eventually(t, "none is in flight, and the responder has counted", func() bool {
 				x = tally(a)
 				return x.Waiting == 0 && tally(r).Done == x.Done+1
 			})
@@ -207,7 +207,7 @@ func TestSharedListenerOverUDP(t *testing.T) {
 			t.Fatal(o.Error)
 		}
 	}
-	eventually(t, "all have come", r.Settled)
+	eventually(t, "all have arrived", r.Settled)
 	stranger := asking[0]
 	for _, cookie := range []message.Cookie{{}, {1}, {3}} {
 		stranger.Cookie, stranger.Connections = cookie, 1

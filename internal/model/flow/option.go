@@ -33,13 +33,13 @@ type Option struct {
 	Unit string
 	// Default is what a flow of one of Protocols has without the option; 0: nothing.
 	Default int
-	// Neutral is a value that means something to every protocol.
+	// Neutral is a value that flows of every protocol accept, where it changes nothing.
 	Neutral string
 	// Type is the placeholder of the value of --key; empty: `measure` has no such flag.
 	Type string
 	// Planned options are carried out by the plan, whichever program makes the flow.
 	Planned bool
-	// Imposed options are set on flows of any protocol, by a server for its bounds.
+	// Imposed options are limits that a server sets on flows of any protocol.
 	Imposed bool
 
 	// check returns what is wrong with a value that is given, and conflict what is

@@ -14,7 +14,7 @@ const (
 )
 
 // Protocol describes one protocol of flows. A new one is a row of
-// Protocols, an engine, and its place among those of internal/host/traffic.
+// Protocols, an engine, and its case in engineOf of internal/host/traffic.
 type Protocol struct {
 	Name, Doc string
 	// Transport of the packets, TCP or UDP.

@@ -15,7 +15,7 @@ const (
 	Invalid      Code = "invalid argument" // the kernel or the agent cannot make sense of the request
 	Exhausted    Code = "exhausted"        // no port, memory, descriptor or disk space left
 	OutOfBounds  Code = "out of bounds"    // more than a serving host grants to one client
-	Busy         Code = "busy"             // in use by another process, or a trial is under way
+	Busy         Code = "busy"             // in use by another process, or a trial is in progress
 	Unreachable  Code = "unreachable"      // no route, no neighbour, nothing listens
 	Deadline     Code = "deadline"         // not done in time
 	Canceled     Code = "canceled"         // the caller gave up

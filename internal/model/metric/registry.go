@@ -15,7 +15,7 @@ var All = []Metric{
 	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
 }
 
-// unitOf is what a unit of records is like for people.
+// unitOf is how values of a unit of records are displayed and parsed.
 type unitOf struct {
 	// scales are the units in which values are shown, the largest first.
 	scales []Scale
@@ -43,8 +43,8 @@ var (
 	streams       = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.TCP })
 	datagrams     = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.UDP })
 	transactional = flow.Names(flow.Protocol.Transactional)
-	// connected are transactional protocols over TCP connections that stay open.
-	connected = flow.Names(func(p flow.Protocol) bool { return p.Transactional() && p.Transport == flow.TCP && !p.Connects })
+	// persistent are transactional protocols over TCP connections that stay open.
+	persistent = flow.Names(func(p flow.Protocol) bool { return p.Transactional() && p.Transport == flow.TCP && !p.Connects })
 )
 
 // The metrics.
@@ -119,7 +119,7 @@ var (
 		},
 	}
 	Connections = ofFlows(Metric{
-		Name: "connections", Label: "connection count", Unit: "count", Protocols: connected, Absent: "no flow has connections that stay",
+		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent, Absent: "no flow has connections that stay",
 		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	cpuPerGigabyte = Metric{
@@ -284,7 +284,7 @@ func jitter(flows []record.Flow) (float64, bool) {
 func connections(flows []record.Flow) (open float64, known bool) {
 	for _, f := range flows {
 		switch {
-		case !slices.Contains(connected, f.Protocol):
+		case !slices.Contains(persistent, f.Protocol):
 			continue
 		case f.Exhausted != nil:
 			open += float64(f.Exhausted.Open)

@@ -49,7 +49,7 @@ type InterfaceSnapshot struct {
 	MTU       int      `json:"mtu"`
 	Up        bool     `json:"up"`
 	Addresses []string `json:"addresses,omitempty"` // with prefix length
-	// Master is the bridge the interface belongs to.
+	// Master is the bridge or bond the interface belongs to.
 	Master string `json:"master,omitempty"`
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind string `json:"kind,omitempty"`

@@ -109,8 +109,8 @@ type Flow struct {
 	RetransBytes int64 `json:"retrans_bytes"`
 	// RetransSegments is the same in segments (TCP_INFO total_retrans).
 	RetransSegments int64 `json:"retrans_segments,omitempty"`
-	// SentBytes left the sender's TCP in the common window, those sent again
-	// included. 0: not known.
+	// SentBytes is TCP payload sent in the common window, retransmissions included
+	// (TCP_INFO bytes_sent); 0: not known, as before Linux 4.19.
 	SentBytes int64 `json:"sent_bytes,omitempty"`
 	// BusyS is how much of the common window the sender had something to send or
 	// unacknowledged; of that, RwndLimitedS it waited for the receiver's window

@@ -16,7 +16,7 @@ type Impairment struct {
 	Delay   unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
 	Jitter  unit.Duration `yaml:"jitter" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
 	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
-	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those under way, such as 1%"`
+	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%"`
 	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"what can wait in front of the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
 	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"a frame that finds more than this waiting gets a congestion mark (RFC 3168) if its sender understands them; absent: none is marked"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
@@ -57,7 +57,7 @@ type Split struct {
 	Netem    Impairment // tc-netem(8), inside tbf if there is one
 	Emulator Impairment // the link emulator (host/linkemu)
 	// NetemLimit is the number of packets that netem must be able to hold: what is
-	// under way and what waits.
+	// in flight and what waits.
 	NetemLimit int
 }
 
@@ -69,7 +69,7 @@ type Split struct {
 // applies the rate as well on a direction with marks.
 func SplitLink(directions [2]Impairment, netem bool) (parts [2]Split, emulated bool) {
 	for _, d := range directions {
-		emulated = emulated || d.ECN != unit.Depth{} || !netem && d.underWay() != Impairment{}
+		emulated = emulated || d.ECN != unit.Depth{} || !netem && d.inFlight() != Impairment{}
 	}
 	for k, d := range directions {
 		parts[k] = d.split(emulated)
@@ -81,22 +81,22 @@ func (i Impairment) split(emulated bool) Split {
 	limit := (float64(i.QueueSize()) + float64(i.Rate)/8*(i.Delay+i.Jitter).Seconds()) / float64(cmp.Or(i.MTU, DefaultMTU))
 	i.Burst, i.Queue, i.ECN = i.BurstSize(), unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
 	i.MTU = 0
-	underWay := i.underWay()
+	inFlight := i.inFlight()
 	atInterface := Impairment{Rate: i.Rate, Burst: i.Burst, Queue: i.Queue, Bucket: i.Bucket}
 	switch {
 	case emulated && i.ECN != unit.Depth{}:
 		return Split{Emulator: i}
 	case emulated:
-		return Split{TBF: atInterface, Emulator: underWay}
-	case underWay == Impairment{}:
+		return Split{TBF: atInterface, Emulator: inFlight}
+	case inFlight == Impairment{}:
 		return Split{TBF: atInterface}
 	}
-	return Split{TBF: atInterface, Netem: underWay, NetemLimit: int(max(1000, limit))}
+	return Split{TBF: atInterface, Netem: inFlight, NetemLimit: int(max(1000, limit))}
 }
 
-// underWay is the part that is applied to frames after they have been sent: what
+// inFlight is the part that is applied to frames after they have been sent: what
 // netem does, or the emulator in its place.
-func (i Impairment) underWay() Impairment {
+func (i Impairment) inFlight() Impairment {
 	return Impairment{Delay: i.Delay, Jitter: i.Jitter, Loss: i.Loss, Reorder: i.Reorder}
 }
 
@@ -221,7 +221,7 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	case i.Reorder >= 1:
 		say("reorder", over.Reorder != 0, "reorder of %s: expected less than 100%%", i.Reorder)
 	case i.Reorder > 0 && i.Delay == 0:
-		say("reorder", over.Reorder != 0, "reorder without delay: there is nothing under way to overtake; give the link a delay")
+		say("reorder", over.Reorder != 0, "reorder without delay: there is nothing in flight to overtake; give the link a delay")
 	}
 	switch took := float64(i.Burst) * 8 / float64(i.Rate); {
 	case i.Burst == 0:

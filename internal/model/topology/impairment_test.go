@@ -113,7 +113,7 @@ func checkSplit(s Split, want Impairment, netem, emulated bool) error {
 	return nil
 }
 
-// TestNetemLimit: what is under way fits into netem's queue, and what waits.
+// TestNetemLimit: what is in flight fits into netem's queue, and what waits.
 func TestNetemLimit(t *testing.T) {
 	i := Impairment{Rate: 12e9, Delay: 9e6, Jitter: 1e6, Queue: unit.Depth{Size: 3_000_000}}
 	parts, _ := SplitLink([2]Impairment{i, {}}, true)

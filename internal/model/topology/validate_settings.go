@@ -327,7 +327,7 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	}
 	// A lab's own delay and loss cannot be restored exactly.
 	if l, ok := c.t.LinkAt(End{c.h.Name, q.Interface}); ok && len(c.h.Via) == 0 {
-		if s := l.Towards(End{c.h.Name, q.Interface}); s.underWay() != (Impairment{}) {
+		if s := l.Towards(End{c.h.Name, q.Interface}); s.inFlight() != (Impairment{}) {
 			c.report(path, "the delay and the loss of the link at %s.%s are applied by its root qdisc, which cannot be replaced: put them on a link behind a router", c.h.Name, q.Interface)
 		}
 	}

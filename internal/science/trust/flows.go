@@ -115,7 +115,7 @@ const (
 
 // conservation: nothing is received that was not sent, and what the sender knows
 // to be acknowledged is what the receiver read. Per flow these may differ by
-// what was under way at an edge: the send buffer and one write for bytes
+// what was in flight at an edge: the send buffer and one write for bytes
 // written, the window for bytes sent, the receive queue and one round trip for
 // bytes acknowledged; for datagrams, what the queues of the interfaces held and the
 // receiver's buffer. Loss is a result. The kernel's own count of bytes sent does not depend on
@@ -129,7 +129,7 @@ func conservation(v view) (judged, bool) {
 		}
 	}
 	compare := func(f record.Flow, excess, allowed float64, what string) {
-		consider(f, excess/allowed, "%s by %s, with up to %s under way", what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
+		consider(f, excess/allowed, "%s by %s, with up to %s in flight", what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
 	}
 	n, lost := 0, int64(0)
 	for _, f := range v.Flows {
@@ -193,7 +193,7 @@ func conservation(v view) (judged, bool) {
 	}
 	c.Detail += fmt.Sprintf(", and receivers read %s; ", unit.FormatBytes(received))
 	if c.Pass {
-		c.Detail += "no flow differs by more than was under way"
+		c.Detail += "no flow differs by more than was in flight"
 	} else {
 		c.Detail += worstText
 	}

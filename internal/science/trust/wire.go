@@ -134,9 +134,9 @@ func unsure(v view, host string, flows int, bytes int64, packets float64) float6
 		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes) + headerSpread*packets
 }
 
-// small is what a flow of transactions may have put on the wires of one of its
-// hosts, either way: its packets are too small, and too many of them carry no
-// payload, for a count of payload.
+// small is the most bytes that a flow of transactions can have sent and received at the
+// interfaces of one of its hosts. Their payload says little of them: the packets are
+// small, and many carry none.
 func small(f record.Flow, host string) float64 {
 	if f.Transactions == nil || f.From != host && f.To != host {
 		return 0

@@ -330,7 +330,7 @@ func TestMeasureServerKilled(t *testing.T) {
 	})
 }
 
-// TestServeEnds: Ctrl-C ends a server with a test under way, without an error.
+// TestServeEnds: Ctrl-C ends a server with a test in progress, without an error.
 func TestServeEnds(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "client")

@@ -76,7 +76,7 @@ func TestMeasureProtocols(t *testing.T) {
 				}
 				// Little's law: four at a time, each for the mean.
 				if atOnce := m.RatePerS * l.MeanUs / 1e6; atOnce > 4.4 {
-					t.Errorf("%.2f requests under way at a time, on 4 connections", atOnce)
+					t.Errorf("%.2f requests in flight at a time, on 4 connections", atOnce)
 				}
 			})
 		}

@@ -155,7 +155,7 @@ func TestOpenNobody(t *testing.T) {
 	if err == nil {
 		t.Fatal("opened")
 	}
-	contains(t, "nobody", err.Error(), "connection refused", "iperf3 -s")
+	contains(t, "no listener", err.Error(), "connection refused", "iperf3 -s")
 }
 
 // started opens a test and lets its window pass.

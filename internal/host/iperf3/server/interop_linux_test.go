@@ -22,7 +22,7 @@ type option struct {
 	rate      int    // Mbit/s of each stream; 0: 20
 }
 
-// options are tried in each direction. All are paced, so that little is under way
+// options are tried in each direction. All are paced, so that little is in flight
 // when a client ends its test; datagrams slowly, for a client's receive buffer is of
 // the default size: 92 datagrams of 1448 bytes, which arrive in 53 ms at 20 Mbit/s and
 // in a quarter of a second at 4. A machine that pauses a client for longer loses some.
