@@ -174,10 +174,11 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 	defer stop(nil)
 	hellos, err := Collect(nodes, func(node string) (message.Hello, error) {
 		a := b.attachmentOf(node)
+		var hello message.Hello
 		var err error
 		select {
 		case <-a.announced:
-			err = a.unreadable
+			hello, err = a.hello, a.unreadable
 		case <-a.ended:
 			err = &Error{node, "hello", Coded(message.Gone, errors.New("the agent ended before it was ready"))}
 		case <-ctx.Done():
@@ -186,7 +187,7 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 		if err != nil {
 			stop(err)
 		}
-		return a.hello, err
+		return hello, err
 	})
 	if err != nil {
 		err = context.Cause(ctx)

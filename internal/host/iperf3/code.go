@@ -46,13 +46,13 @@ var codeWords = map[Code]string{
 	codeUnimplemented: "not implemented", CodeBurst: "the burst is too large", CodeUDPBlockSize: "the datagram size is out of range",
 	CodeTOS: "the type of service is out of range", CodeReverseBidir: "both reverse and bidirectional",
 	CodeTotalRate: "the total rate is more than the server allows", CodeMaxDuration: "the test is longer than the server allows",
-	CodeMessage: "an unknown message", codeReceiveCookie: "no cookie came", codeParameters: "the parameters could not be read",
+	CodeMessage: "an unknown message", codeReceiveCookie: "no cookie arrived", codeParameters: "the parameters could not be read",
 	codeReceiveResults: "the results could not be read", codeServerTerm: "the server was stopped",
 	CodeAccessDenied: "the server is busy or does not serve this client", codeSetMSS: "the segment size could not be set",
 	CodeSetBuffer: "the socket buffer could not be set", CodeSetTOS: "the type of service could not be set",
-	CodeProtocol: "the protocol is not there", CodeCongestion: "the congestion control is not there",
+	CodeProtocol: "the protocol is not available", CodeCongestion: "the congestion control is not available",
 	CodeAuthentication: "authentication failed", CodeExpired: "the test lasted longer than was agreed",
-	codeCreateStream: "a stream could not be made", CodeStreamAccept: "a stream did not come",
+	codeCreateStream: "a stream could not be created", CodeStreamAccept: "a stream was not opened",
 	CodeStreamWrite: "a stream could not be written to", CodeStreamRead: "a stream could not be read from",
 }
 
