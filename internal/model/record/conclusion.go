@@ -32,6 +32,15 @@ type Conclusion struct {
 	DoubtedTrials int      `json:"doubted_trials,omitempty"`
 	Trials        int      `json:"trials"`
 	Ending        Ending   `json:"ending"`
+
+	// Missed: an event that hits less than this share of all trials can have been missed
+	// (the chance is above 1 − Confidence) by the treatment with the fewest trials,
+	// FewestTrials. 0: nothing was measured.
+	Missed       float64 `json:"missed,omitempty"`
+	FewestTrials int     `json:"fewest_trials,omitempty"`
+	// Sensitivity is that of the run as it was; nil: it compares nothing, or has too few
+	// blocks.
+	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
 
 // Ending is how a run ended: Run.Status, after Blocks of Planned blocks. Wide is how

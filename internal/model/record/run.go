@@ -47,6 +47,8 @@ type Run struct {
 	Trust      []Check     `json:"trust"`
 	Findings   []Finding   `json:"findings"`
 	Trials     []Trial     `json:"trials"`
+	// Outliers are trials that stand apart from their treatment's others.
+	Outliers []Outlier `json:"outliers,omitempty"`
 	// Hashing holds treatments over equal-cost links against what chance makes of
 	// them; none: no treatment is of that kind.
 	Hashing []Hashing `json:"hashing,omitempty"`
@@ -149,6 +151,8 @@ type Treatment struct {
 	Outages []Outages `json:"outages,omitempty"`
 	// Unconnected counts flows that could not connect, over all trials.
 	Unconnected int `json:"unconnected,omitempty"`
+	// Chance is from the least to the most of its trials'; nil: none has one.
+	Chance *Chance `json:"chance,omitempty"`
 	// Effect compares the treatment with the baseline of its conditions, in every
 	// response of the run; nil: it is the baseline, or no such comparison was made, as
 	// of a level that is compared with another one than the baseline.
@@ -162,6 +166,9 @@ type Estimate struct {
 	LowBps     float64 `json:"low_bps"`
 	HighBps    float64 `json:"high_bps"`
 	Confidence float64 `json:"confidence"`
+	// HalfBps is half the interval's width before Low and High were bounded by what is
+	// possible: by 0 and by the limit or, above it, the largest trial.
+	HalfBps float64 `json:"half_bps"`
 }
 
 // ResponseEstimate is the estimate of one response: a mean over trials with its
@@ -173,6 +180,7 @@ type ResponseEstimate struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
+	Half       float64 `json:"half"` // as Estimate.HalfBps
 	// Trials have a value; 0: none has, and there is no estimate.
 	Trials int `json:"trials"`
 }
@@ -273,6 +281,7 @@ type EffectSize struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+	Half float64 `json:"half"` // half the width, before Low and High were bounded
 	None bool    `json:"-"`
 }
 

@@ -28,6 +28,8 @@ type Trial struct {
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
 	// LimitWhy explains the limit in a line.
 	LimitWhy string `json:"limit_why,omitempty"`
+	// Chance is what chance can make of GoodputBps; nil: nothing that theory knows.
+	Chance *Chance `json:"chance,omitempty"`
 	// TransactionsPerS is that of all flows of requests together, Latency that of
 	// all their transactions; Datagrams is what became of all udp flows' (counts
 	// alone). GoodputBps has no part of them.

@@ -1,0 +1,37 @@
+package record
+
+// Chance is what chance alone can make of a trial's goodput, where theory knows: the same
+// flows carry from LeastBps to MostBps, by the equal-cost paths or the interfaces that a
+// hash of drawn ports or a race of ARP replies gives them in a trial. A trial without one
+// has nothing of that kind left to chance, as far as theory knows.
+type Chance struct {
+	LeastBps float64 `json:"least_bps"`
+	MostBps  float64 `json:"most_bps"`
+	// By names what is left to chance: "8 flows over 2 equal-cost paths".
+	By string `json:"by"`
+}
+
+// Sensitivity is how small a difference a run, or a plan of one, can show: with the
+// probability Power, a comparison whose truth is a change by Detectable (0.03: 3 %) gets
+// a verdict of its direction, when trials scatter around their mean by Scatter (0.01: 1 %,
+// one standard deviation), in so many Blocks and Comparisons.
+type Sensitivity struct {
+	Detectable  float64 `json:"detectable"`
+	Power       float64 `json:"power"`
+	Scatter     float64 `json:"scatter"`
+	Blocks      int     `json:"blocks"`
+	Comparisons int     `json:"comparisons"`
+}
+
+// Outlier is a trial whose value in a response stands apart from its treatment's other
+// trials. It counts like every other one; Saw says what its hosts' counters have that the
+// other trials' have not, empty where nothing differs.
+type Outlier struct {
+	Response  string   `json:"response"`
+	Treatment string   `json:"treatment"`
+	Block     int      `json:"block"`
+	Order     int      `json:"order"`
+	Value     float64  `json:"value"`  // in the response's unit
+	Others    float64  `json:"others"` // the median of the treatment's other trials
+	Saw       []string `json:"saw,omitempty"`
+}
