@@ -16,6 +16,7 @@ const enough = 0.98
 // to see what it does there, and are nothing to choose.
 func candidates(run *record.Run) (list []record.ConditionResult) {
 	lines := map[string][]string{} // each candidate's changes, by treatment
+	asked := Focus(run)
 	for _, t := range run.Treatments {
 		if dissects(run, t) {
 			continue
@@ -49,7 +50,7 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		g := t.Goodput
 		c.Reaches = t.LimitBps > 0 && g.MeanBps >= enough*t.LimitBps && (g.Confidence == 0 || g.LowBps >= enough*t.LimitBps)
 		c.MayReach = !c.Reaches && t.LimitBps > 0 && g.HighBps >= enough*t.LimitBps
-		c.Interfaces = interfaceUse(run, slices.DeleteFunc(slices.Clone(run.Trials), func(trial record.Trial) bool { return trial.Treatment != t.Name }))
+		c.Interfaces = interfaceUse(run, asked, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)
 			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves && g.MeanBps > b.Goodput.MeanBps*(1+run.Margin)

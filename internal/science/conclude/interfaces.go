@@ -256,10 +256,18 @@ const busyShare = 0.1
 
 // interfaceUse counts, on the host whose interfaces are in question (Focus), how many
 // carried data: in the direction in which data flows, and where it flows in both, in
-// the one with fewer. nil: these trials' flows are meant to use only one of that host's
-// interfaces, or its counters were not read.
-func interfaceUse(run *record.Run, trials []record.Trial) *record.InterfaceUse {
-	asked := Focus(run)
+// the one with fewer, in those trials that are meant. nil: their flows are meant to use
+// only one of that host's interfaces, or its counters were not read.
+func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) bool) *record.InterfaceUse {
+	if asked.Host == "" {
+		return nil
+	}
+	var trials []record.Trial
+	for i := range run.Trials {
+		if meant(&run.Trials[i]) {
+			trials = append(trials, run.Trials[i])
+		}
+	}
 	u := &record.InterfaceUse{Host: asked.Host}
 	ends, routers := questions(run, trials)
 	for _, q := range append(ends, routers...) {
@@ -322,13 +330,14 @@ func busy(loads []float64) int {
 // byChance explains effects one side of which uses now more, now fewer interfaces: no
 // number of repetitions makes that a dependable result.
 func byChance(run *record.Run, effects []record.Effect) {
+	asked := Focus(run)
 	for i := range effects {
 		e := &effects[i]
 		for _, side := range []string{e.To, e.From} {
-			trials := slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool {
-				return e.Factor == "" && t.Treatment != side || e.Factor != "" && (t.Levels[e.Factor] != side || !at(t.Levels, e))
+			u := interfaceUse(run, asked, func(t *record.Trial) bool {
+				return e.Factor == "" && t.Treatment == side || e.Factor != "" && t.Levels[e.Factor] == side && at(t.Levels, e)
 			})
-			if u := interfaceUse(run, trials); u != nil && u.Least != u.Most {
+			if u != nil && u.Least != u.Most {
 				e.Why = fmt.Sprintf("%d to %d interfaces by chance", u.Least, u.Most)
 				if side == e.From {
 					e.Why = side + ": " + e.Why

@@ -129,7 +129,7 @@ func TestSharesOfBothDirections(t *testing.T) {
 		t.Errorf("eth1 takes a quarter and sends nothing: %+v", p)
 	}
 	trial := &run.Trials[0]
-	if s := interfaceUse(run, run.Trials); s.Of != 4 || s.Least != 1 || s.Direction != record.Tx {
+	if s := interfaceUse(run, Focus(run), func(*record.Trial) bool { return true }); s.Of != 4 || s.Least != 1 || s.Direction != record.Tx {
 		t.Errorf("one of four interfaces sends: %+v", s)
 	}
 	for i := range trial.Flows {

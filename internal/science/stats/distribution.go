@@ -46,16 +46,22 @@ func Distribution(h *hdrhistogram.Histogram) (*record.Distribution, error) {
 // Together is the distribution of all times of several; nil when there are none.
 // An unreadable histogram is an error.
 func Together(parts ...*record.Distribution) (*record.Distribution, error) {
-	sum := NewHistogram()
+	var sum *hdrhistogram.Histogram
 	for _, part := range parts {
 		if part == nil {
 			continue
+		}
+		if sum == nil {
+			sum = NewHistogram()
 		}
 		h, err := hdrhistogram.Decode(part.Histogram)
 		if err != nil {
 			return nil, fmt.Errorf("reading a histogram of %d times: %w", part.Count, err)
 		}
 		sum.Merge(h)
+	}
+	if sum == nil {
+		return nil, nil
 	}
 	return Distribution(sum)
 }
