@@ -148,7 +148,7 @@ func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
 	e := record.ResponseEstimate{Response: m.Name, Unit: m.Unit}
 	if m.Name == Goodput.Name {
 		g := t.Goodput
-		e.Mean, e.Low, e.High, e.Confidence, e.Trials = g.MeanBps, g.LowBps, g.HighBps, g.Confidence, t.Trials
+		e.Mean, e.Low, e.High, e.Half, e.Confidence, e.Trials = g.MeanBps, g.LowBps, g.HighBps, g.HalfBps, g.Confidence, t.Trials
 	}
 	return e
 }

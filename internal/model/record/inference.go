@@ -23,6 +23,23 @@ type Sensitivity struct {
 	Comparisons int     `json:"comparisons"`
 }
 
+// HalfWidth is Half or, in a document without it, the distance of the farther end. 0: the
+// interval is unknown, or has no width.
+func (e ResponseEstimate) HalfWidth() float64 { return halfWidth(e.Half, e.Mean, e.Low, e.High) }
+
+// HalfWidth is Half or, in a document without it, the distance of the farther end. 0: the
+// interval is unknown, or has no width.
+func (s EffectSize) HalfWidth() float64 { return halfWidth(s.Half, s.Mean, s.Low, s.High) }
+
+// halfWidth takes the farther end, since the other one may have been moved inwards, as
+// to 0.
+func halfWidth(half, mean, low, high float64) float64 {
+	if half > 0 || !(high > low) {
+		return half
+	}
+	return max(mean-low, high-mean)
+}
+
 // Outlier is a trial whose value in a response stands apart from its treatment's other
 // trials. It counts like every other one; Saw says what its hosts' counters have that the
 // other trials' have not, empty where nothing differs.

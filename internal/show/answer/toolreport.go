@@ -24,12 +24,12 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	head := "goodput with " + name + " is " + goodput
 	if e := t.Cost; e != nil {
 		// A loss is positive; its interval need not be symmetric, and nearly is.
-		loss, half := 100*(1-e.Ratio.Mean), 50*(e.Ratio.High-e.Ratio.Low)
+		loss, half := 100*(1-e.Ratio.Mean), 100*e.Ratio.HalfWidth()
 		switch {
 		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
 			a.Statements = append(a.Statements, "What "+name+" cost is not known from this run")
 		default:
-			mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(loss, loss-half, loss+half)
+			mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(loss, half)
 			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, mean, spread)
 			if e.Verdict == record.Inconclusive {
 				head += " (inconclusive)"
@@ -139,5 +139,5 @@ func apart(e *record.Effect) string {
 	if d == nil || d.High <= d.Low {
 		return ""
 	}
-	return fmt.Sprintf(" (%s ± %s points)", number.Plus(number.Round(100*d.Mean, 1)), number.Round(50*(d.High-d.Low), 1))
+	return fmt.Sprintf(" (%s ± %s points)", number.Plus(number.Round(100*d.Mean, 1)), number.Round(100*d.HalfWidth(), 1))
 }

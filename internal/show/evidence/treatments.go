@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/document"
@@ -202,7 +203,7 @@ func ofLimit(t *record.Treatment) string {
 	if !(t.LimitBps > 0) {
 		return ""
 	}
-	half := (t.Goodput.HighBps - t.Goodput.LowBps) / 2 / t.LimitBps * 100
+	half := metric.Goodput.Estimate(t).HalfWidth() / t.LimitBps * 100
 	places := 1
 	if half > 0 {
 		places = max(0, min(1, number.Earned(half)))

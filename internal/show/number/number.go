@@ -176,11 +176,10 @@ func LinkRate(bps float64) string {
 	return Significant(bps*s.Per, 3) + " " + s.Unit
 }
 
-// Interval spells an estimate in the scale: "119.5" and "0.2". The half-width
-// is empty when one trial earned none.
-func (s Scale) Interval(value, low, high float64) (mean, half string) {
-	m := value * s.Per
-	h := (high - low) / 2 * s.Per
+// Interval spells an estimate in the scale, and half the width of its interval: "119.5"
+// and "0.2". The latter is empty where it is 0, as of a single trial.
+func (s Scale) Interval(value, halfWidth float64) (mean, half string) {
+	m, h := value*s.Per, halfWidth*s.Per
 	if !(h > 0) || math.IsInf(h, 0) {
 		if m == math.Trunc(m) && s.Per == 1 {
 			return Significant(m, 1), "" // a number of things

@@ -76,7 +76,7 @@ func compared(c *record.Comparison) *document.Table {
 	by, _ := metric.Find(c.Response)
 	estimate := func(g record.Estimate, e record.ResponseEstimate) record.ResponseEstimate {
 		if by.Name == metric.Goodput.Name {
-			return record.ResponseEstimate{Mean: g.MeanBps, Low: g.LowBps, High: g.HighBps, Trials: 1}
+			return record.ResponseEstimate{Mean: g.MeanBps, Low: g.LowBps, High: g.HighBps, Half: g.HalfBps, Trials: 1}
 		}
 		return e
 	}
@@ -90,7 +90,7 @@ func compared(c *record.Comparison) *document.Table {
 			return document.Cell{Text: "–"}
 		}
 		cell := document.Cell{}
-		if cell.Text, cell.Spread = m.Shown.Interval(e.Mean, e.Low, e.High); cell.Spread != "" {
+		if cell.Text, cell.Spread = m.Shown.Interval(e.Mean, e.HalfWidth()); cell.Spread != "" {
 			cell.Spread = "±" + cell.Spread
 		}
 		return cell

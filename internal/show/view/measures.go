@@ -85,7 +85,7 @@ func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	if m.Unit == metric.Lost.Unit {
 		unit.Unit = "points" // 5 % more than 5 % is not 10 %
 	}
-	mean, half := m.Shown.Interval(d.Mean, d.Low, d.High)
+	mean, half := m.Shown.Interval(d.Mean, d.HalfWidth())
 	size = unit.With(number.Plus(mean))
 	if half != "" {
 		interval = "±" + half
@@ -129,10 +129,11 @@ func (m *Measure) Bounds(t *record.Treatment) (low, high float64, cut bool) {
 	least, most = min(least, e.Mean), max(most, e.Mean) // an estimate beyond the limit is in doubt, and is shown
 	// An interval that is narrow beside its mean is left alone: that it ends a
 	// little above the limit is how far the limit itself is known.
-	if high-low < 0.02*math.Abs(e.Mean) {
+	half := e.HalfWidth()
+	if half < 0.01*math.Abs(e.Mean) {
 		return low, high, false
 	}
-	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) // cut off where it was estimated
+	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) || 2*half > 1.1*(high-low) // cut off where it was estimated
 	return max(low, least), min(high, most), uneven || low < least || high > most
 }
 
@@ -159,7 +160,7 @@ func (m *Measure) Interval(t *record.Treatment) (mean, spread string) {
 	if e.Trials == 0 && !m.Goodput() {
 		return "–", ""
 	}
-	mean, half := m.Shown.Interval(e.Mean, e.Low, e.High)
+	mean, half := m.Shown.Interval(e.Mean, e.HalfWidth())
 	if half == "" {
 		return mean, ""
 	}

@@ -110,6 +110,29 @@ func TestBoundsOfHashing(t *testing.T) {
 	}
 }
 
+// TestInterval: the half-width is that of the interval before it was bounded, and no ±
+// stands for an interval that is not symmetric.
+func TestInterval(t *testing.T) {
+	for _, c := range []struct {
+		e            record.ResponseEstimate
+		mean, spread string
+	}{
+		{record.ResponseEstimate{Mean: 941, Low: 940, High: 942, Half: 1}, "941.0", "±1.0"},
+		{record.ResponseEstimate{Mean: 941, Low: 940, High: 942}, "941.0", "±1.0"},               // a document without Half
+		{record.ResponseEstimate{Mean: 941, Low: 936, High: 942, Half: 5}, "941", "±5"},          // bounded at a limit that it is near
+		{record.ResponseEstimate{Mean: 50, Low: 0, High: 100, Half: 91.9}, "50.0", "(0–100)"},    // of 0, 100, 100 and 0
+		{record.ResponseEstimate{Mean: 50, Low: 0, High: 141.9}, "50.0", "(0–142)"},              // the same in a document without Half
+		{record.ResponseEstimate{Mean: 750, Low: 420, High: 960, Half: 270}, "750", "(420–960)"}, // of a share, which is not symmetric
+		{record.ResponseEstimate{Mean: 941}, "941.0", ""},
+	} {
+		c.e.Response, c.e.Trials, c.e.Mean, c.e.Low, c.e.High, c.e.Half = "goodput", 4, c.e.Mean*1e6, c.e.Low*1e6, c.e.High*1e6, c.e.Half*1e6
+		run := &record.Run{Treatments: []record.Treatment{{Name: "a", Responses: []record.ResponseEstimate{c.e}, Goodput: record.Estimate{MeanBps: 999e6}}}}
+		if mean, spread := newMeasures(run)[0].Interval(&run.Treatments[0]); mean != c.mean || spread != c.spread {
+			t.Errorf("%+v is spelled %s %s, want %s %s", c.e, mean, spread, c.mean, c.spread)
+		}
+	}
+}
+
 func TestRatio(t *testing.T) {
 	for _, c := range []struct {
 		r              record.EffectSize
