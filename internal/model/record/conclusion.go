@@ -78,8 +78,8 @@ type Candidate struct {
 	// Effect is against the baseline; nil: not compared.
 	Effect *Effect `json:"effect,omitempty"`
 	Best   bool    `json:"best,omitempty"` // recommended
-	// Reaches: its goodput, interval included, is at the limit. MayReach: the interval
-	// leaves that open.
+	// Reaches: its goodput's interval lies at the limit; a single trial has none. MayReach:
+	// it is no fix, and its interval does not show that it misses the limit.
 	Reaches  bool `json:"reaches,omitempty"`
 	MayReach bool `json:"may_reach,omitempty"`
 	// Fix: it reaches the limit, is shown to improve on the baseline, and no other fix

@@ -48,12 +48,12 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			c.Label = strings.Join(baseline, " and ")
 		}
 		g := t.Goodput
-		c.Reaches = t.LimitBps > 0 && g.MeanBps >= enough*t.LimitBps && (g.Confidence == 0 || g.LowBps >= enough*t.LimitBps)
-		c.MayReach = !c.Reaches && t.LimitBps > 0 && g.HighBps >= enough*t.LimitBps
+		c.Reaches = t.LimitBps > 0 && g.Confidence > 0 && g.LowBps >= enough*t.LimitBps
 		c.Interfaces = interfaceUse(run, asked, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)
-			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves && g.MeanBps > b.Goodput.MeanBps*(1+run.Margin)
+			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves
+			c.MayReach = !c.Fix && t.LimitBps > 0 && (g.Confidence == 0 || g.HighBps >= enough*t.LimitBps)
 		}
 		name := conditionOf(run, t.Levels)
 		condition := entry(&list, record.ConditionResult{Name: name}, func(c record.ConditionResult) bool { return c.Name == name })
@@ -89,11 +89,6 @@ func dissects(run *record.Run, t record.Treatment) bool {
 		}
 	}
 	return false
-}
-
-// leadEstimate is a candidate's estimate of what the run is judged by.
-func leadEstimate(run *record.Run, c *record.Candidate) record.ResponseEstimate {
-	return lead(run).Estimate(&record.Treatment{Goodput: c.Goodput, Responses: c.Responses, Trials: 1})
 }
 
 // conclusion is the run's, from its treatments, effects and checks.

@@ -8,96 +8,91 @@ import (
 )
 
 // recommend gives each treatment its comparison with the baseline, which is the effect
-// of its one level or, where it differs in several factors, one of several. It marks
-// the one combination of levels that the answer recommends in every condition: among
-// those that are shown to improve somewhere and worsen nowhere, that leave links their
-// rates, and that carry the most (or do best by whatever the run is judged by) over all
-// conditions, give or take the margin, the one that reaches the limit in most
-// conditions, then the one with the fewest settings. None is marked when nothing is
-// shown to improve.
+// of its one level or, where it differs in several factors, that of all of them together.
+// It marks the one combination of levels that the answer recommends in every condition.
+//
+// A combination can be recommended if it was tried in every condition, is shown to improve
+// somewhere and to worsen nowhere, and leaves links their rates. None is preferred over
+// another for its mean: one is left out if another is ahead of it, as intervals show, and
+// it is ahead of that one nowhere. Of the others the one that is shown to improve in most
+// conditions is recommended, then the one with the fewest settings.
 func recommend(run *record.Run, several ...record.Effect) {
 	againstBaseline(run, several)
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false
 	}
-	var rows []combination
-	conditions := candidates(run)
-	for i := range conditions {
-		c := &conditions[i]
-		all := slices.Clone(c.Candidates)
-		if c.Baseline != nil {
-			all = append(all, *c.Baseline)
-		}
-		best := bestOf(run, all)
-		for k := range c.Candidates {
-			o := &c.Candidates[k]
-			of := entry(&rows, combination{label: o.Label, settings: o.Settings}, func(r combination) bool { return r.label == o.Label })
-			of.add(o, nearness(run, o, best)/float64(len(conditions)))
-		}
+	rows := combinations(candidates(run))
+	best := slices.DeleteFunc(slices.Clone(rows), func(r combination) bool {
+		return slices.ContainsFunc(rows, func(o combination) bool { return o.ahead(run, r) && !r.ahead(run, o) })
+	})
+	if len(best) == 0 { // each is ahead of another in some condition
+		best = rows
 	}
-	rows = slices.DeleteFunc(rows, func(r combination) bool { return !r.improves || r.worsens || r.lifts })
-	if len(rows) == 0 {
+	if len(best) == 0 {
 		return
 	}
-	top := 0.0
-	for _, r := range rows {
-		top = max(top, r.score)
-	}
-	rows = slices.DeleteFunc(rows, func(r combination) bool { return r.score < top-max(run.Margin, 0.001) })
-	best := slices.MinFunc(rows, func(a, b combination) int {
-		return cmp.Or(b.reached-a.reached, a.settings-b.settings)
+	first := slices.MinFunc(best, func(a, b combination) int {
+		return cmp.Or(b.improves()-a.improves(), a.at[0].Settings-b.at[0].Settings)
 	})
-	for _, name := range best.treatments {
-		run.Treatments[place(run, name)].Best = true
+	for _, c := range first.at {
+		run.Treatments[place(run, c.Treatment)].Best = true
 	}
 }
 
-// combination is one combination of the compared factors' levels over all conditions.
-type combination struct {
-	label             string
-	treatments        []string
-	settings          int
-	improves, worsens bool
-	lifts             bool    // somewhere, and then it is no fix
-	score             float64 // 1: most of all in every condition
-	reached           int     // conditions in which it reaches the limit
-}
+// combination is one combination of the compared factors' levels, in each condition.
+type combination struct{ at []*record.Candidate }
 
-func (r *combination) add(c *record.Candidate, score float64) {
-	r.treatments = append(r.treatments, c.Treatment)
-	r.lifts = r.lifts || c.Lifts
-	r.score += score
-	if c.Reaches {
-		r.reached++
-	}
-	if c.Effect != nil {
-		r.improves = r.improves || c.Effect.Verdict == record.Improves
-		r.worsens = r.worsens || c.Effect.Verdict == record.Worsens
-	}
-}
-
-// bestOf is the best value of the candidates that have one.
-func bestOf(run *record.Run, all []record.Candidate) float64 {
-	best, first, lower := 0.0, true, lead(run).Lower
-	for i := range all {
-		e := leadEstimate(run, &all[i])
-		if e.Trials > 0 && (first || lower && e.Mean < best || !lower && e.Mean > best) {
-			best, first = e.Mean, false
+// combinations are those that can be recommended.
+func combinations(conditions []record.ConditionResult) (rows []combination) {
+	conditions = slices.DeleteFunc(slices.Clone(conditions), func(at record.ConditionResult) bool { return at.Baseline == nil })
+	for i := range conditions {
+		for k := range conditions[i].Candidates {
+			c := &conditions[i].Candidates[k]
+			row := entry(&rows, combination{}, func(r combination) bool { return len(r.at) > 0 && r.at[0].Label == c.Label })
+			row.at = append(row.at, c)
 		}
 	}
-	return best
+	return slices.DeleteFunc(rows, func(r combination) bool {
+		return len(r.at) < len(conditions) || r.improves() == 0 || slices.ContainsFunc(r.at, func(c *record.Candidate) bool {
+			return c.Lifts || c.Effect == nil || c.Effect.Verdict == record.Worsens
+		})
+	})
 }
 
-// nearness is how near a candidate comes to the best value: 1 at it, 0 without a value.
-func nearness(run *record.Run, c *record.Candidate, best float64) float64 {
-	e := leadEstimate(run, c)
-	switch {
-	case e.Trials == 0:
-		return 0
-	case e.Mean == best:
-		return 1
-	case lead(run).Lower:
-		return best / e.Mean
+// improves is in how many conditions it is shown to.
+func (r combination) improves() (n int) {
+	for _, c := range r.at {
+		if c.Effect != nil && c.Effect.Verdict == record.Improves {
+			n++
+		}
 	}
-	return e.Mean / best
+	return n
+}
+
+// ahead: in some condition the combination is shown to do more than another or, in a run
+// about goodput, to reach the limit where the other is shown to miss it.
+func (r combination) ahead(run *record.Run, other combination) bool {
+	for i, c := range r.at {
+		o := other.at[i]
+		limited := onGoodput(run) && c.Reaches && o.LimitBps > 0 && !o.Reaches && !o.MayReach
+		if limited || exceeds(c.Effect, o.Effect, lead(run).Lower, run.Margin) {
+			return true
+		}
+	}
+	return false
+}
+
+// exceeds: one effect's interval lies beyond that of another over the same baseline, by
+// more than the margin. The intervals hold together, so that this is shown of any two.
+// False: they overlap, one is unknown, or one is of a ratio and the other of a difference.
+func exceeds(a, b *record.Effect, lower bool, margin float64) bool {
+	x, y := a.Ratio, b.Ratio
+	if a.Difference != nil && b.Difference != nil {
+		x, y, margin = *a.Difference, *b.Difference, 0
+	}
+	if lower {
+		x, y = y, x
+	}
+	known := func(s record.EffectSize) bool { return !s.None && s.Low <= s.Mean && s.Mean <= s.High }
+	return known(x) && known(y) && x.Low > y.High*(1+margin)
 }

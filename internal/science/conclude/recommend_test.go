@@ -123,12 +123,12 @@ func TestDeadBaseline(t *testing.T) {
 	}
 }
 
-// TestClaimNeedsItsVerdict: what reaches the limit in a single trial is no fix yet, and
-// what an interval leaves open may reach it.
+// TestClaimNeedsItsVerdict: a single trial at the limit is no fix and does not reach it
+// yet, and what an interval leaves open may reach it.
 func TestClaimNeedsItsVerdict(t *testing.T) {
 	once := sciencetest.Few(1, 0, 3)
 	Conclude(once)
-	if c := once.Conclusion.Conditions[0].Candidates[0]; !c.Reaches || c.Fix || c.Effect.Verdict != record.Inconclusive {
+	if c := once.Conclusion.Conditions[0].Candidates[0]; c.Reaches || !c.MayReach || c.Fix || c.Effect.Verdict != record.Inconclusive {
 		t.Errorf("%+v", c)
 	}
 	for scatter, open := range map[float64]bool{0.0005: false, 0.04: true} {

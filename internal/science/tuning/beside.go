@@ -114,10 +114,10 @@ func Proven(e *record.Effect) bool {
 	return improves && e.Verdict != record.Worsens
 }
 
-// also says what an effect is beside the response that counts: every change that is
-// sure, and what got worse beyond the margin without being sure.
-func also(e *record.Effect, responses []string, margin float64) string {
-	var worse, better, unsure []string
+// also says what an effect is beside the response that counts: every change, and what is
+// inconclusive.
+func also(e *record.Effect, responses []string) string {
+	var worse, better, open []string
 	if e == nil {
 		return ""
 	}
@@ -129,8 +129,8 @@ func also(e *record.Effect, responses []string, margin float64) string {
 			worse = append(worse, r.Label+" "+sizeText(r, b))
 		case b.Verdict == record.Improves:
 			better = append(better, r.Label+" "+sizeText(r, b))
-		case b.Verdict == record.Inconclusive && r.Lower && b.Ratio.Mean > 1+margin, b.Verdict == record.Inconclusive && !r.Lower && !b.Ratio.None && b.Ratio.Mean < 1-margin:
-			unsure = append(unsure, r.Label+" "+sizeText(r, b))
+		case b.Verdict == record.Inconclusive:
+			open = append(open, r.Label+" "+sizeText(r, b))
 		}
 	}
 	var parts []string
@@ -148,8 +148,8 @@ func also(e *record.Effect, responses []string, margin float64) string {
 		}
 		parts = append(parts, word+join(better))
 	}
-	if len(unsure) > 0 {
-		parts = append(parts, "; not sure, but perhaps worse: "+join(unsure))
+	if len(open) > 0 {
+		parts = append(parts, "; inconclusive: "+join(open))
 	}
 	return strings.Join(parts, "")
 }

@@ -64,7 +64,7 @@ func TestBeside(t *testing.T) {
 }
 
 // TestAnswersWithLatency: nothing is said to improve without a word on what got
-// worse with it, also when that is not sure.
+// worse with it, or is not known to be as good.
 func TestAnswersWithLatency(t *testing.T) {
 	only := "only net.a"
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func TestAnswersWithLatency(t *testing.T) {
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it"},
 		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01)) is good for one thing and bad for another"},
-		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); not sure, but perhaps worse: latency p99 1.20× (1.19–1.21)"},
+		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); inconclusive: latency p99 1.20× (1.19–1.21)"},
 		{up, map[string]string{settingfile.TheList: up}, "improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
 		{sameWords, map[string]string{settingfile.TheList: down}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
 		{down, map[string]string{settingfile.TheList: down}, "worsens goodput: 0.25× (0.24–0.26), and worsens latency p99"},

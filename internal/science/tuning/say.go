@@ -49,7 +49,11 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	}
 	named := len(by[record.Helps]) + len(by[record.Harms]) + len(by[record.Mixed]) + len(by[record.Trades])
 	if helps, spare := missed(by[record.Helps]); len(helps) > 0 {
-		said = append(said, list(helps)+" "+plural(len(helps), "does", "do")+" it"+together(t.List, helps, of))
+		if t.List.Verdict != record.Improves && !Proven(t.List) {
+			said = append(said, list(helps)+" "+plural(len(helps), "helps", "help"))
+		} else {
+			said = append(said, list(helps)+" "+plural(len(helps), "does", "do")+" it"+together(t.List, helps, of))
+		}
 		for _, s := range spare {
 			said = append(said, fmt.Sprintf("%s helps alone, %s, and the list does not miss it", s.Key, ratioText(s.Alone)))
 		}
@@ -117,27 +121,36 @@ func together(list *record.Effect, helps []record.TuneSetting, of metric.Metric)
 		return ""
 	}
 	neither := plural(len(helps)-1, "neither", "none of them")
-	none, most := true, (*record.Effect)(nil)
+	none, most := true, MostAlone(helps)
+	if most == 0 {
+		return ""
+	}
 	for _, s := range helps {
-		if s.Alone == nil || s.Alone.Ratio.None || s.Alone.Ratio.High == 0 {
-			return ""
-		}
 		same := s.Alone.Verdict == record.NoDifference
 		if same && Proven(s.Alone) {
 			return "" // it does good alone, by something else than what counts
 		}
 		none = none && same
-		if most == nil || s.Alone.Ratio.Mean > most.Ratio.Mean {
-			most = s.Alone
-		}
 	}
 	switch {
 	case none:
 		return " together: alone " + neither + " makes a difference"
-	case !of.Lower && most.Ratio.High < list.Ratio.Low:
-		return fmt.Sprintf(" together: alone %s gives more than %s", neither, ratioText(most))
+	case !of.Lower && most < list.Ratio.Low:
+		return fmt.Sprintf(" together: alone %s gives more than %.2f×", neither, most)
 	}
 	return ""
+}
+
+// MostAlone is the ratio that none of several settings exceeds by itself: the highest end
+// of their intervals, which hold together. 0: one of them is not known.
+func MostAlone(settings []record.TuneSetting) (most float64) {
+	for _, s := range settings {
+		if s.Alone == nil || s.Alone.Ratio.None || s.Alone.Ratio.High == 0 {
+			return 0
+		}
+		most = max(most, s.Alone.Ratio.High)
+	}
+	return most
 }
 
 func untried(settings []record.TuneSetting) []string {
@@ -166,7 +179,7 @@ func only(settings []record.TuneSetting) string {
 // does says what the list does, as a predicate.
 func does(t *record.Tune, of metric.Metric) string {
 	e := t.List
-	also := also(e, t.Responses, t.Margin)
+	also := also(e, t.Responses)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
 		return " " + e.Verdict + " " + of.Label + ": " + sizeText(of, e) + also
@@ -192,12 +205,12 @@ func searched(t *record.Tune, enough, unsure string) string {
 		text += fmt.Sprintf(" Of %s nothing is sure.", unsure)
 	}
 	if i := slices.IndexFunc(t.Search.Values, func(v record.TuneValue) bool { return v.Name == enough }); i >= 0 {
-		if other := also(t.Search.Values[i].Effect, t.Responses, t.Margin); other != "" {
+		if other := also(t.Search.Values[i].Effect, t.Responses); other != "" {
 			text += " Against the largest it is as good" + other + "."
 		}
 	}
 	if e := t.List; e != nil && e.Verdict == record.NoDifference {
-		text += " Without the list it is as good" + also(e, t.Responses, t.Margin) + "."
+		text += " Without the list it is as good" + also(e, t.Responses) + "."
 	}
 	return text
 }

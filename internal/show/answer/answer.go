@@ -11,7 +11,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-const mostStatements = 4 // of an answer, caveats included
+const mostStatements = 4 // of an answer, caveats included, beside what it can have missed
 
 // Run is the answer of a run: of its conclusion or, of a document without one,
 // the words that it has.
@@ -53,6 +53,9 @@ func Conclusion(c *record.Conclusion) Answer {
 	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c)}, func(text string) bool { return text == "" })
 	a.Statements = slices.DeleteFunc(a.Statements, func(text string) bool { return text == "" })
 	a.Statements = a.Statements[:min(len(a.Statements), mostStatements-len(a.Caveats))]
+	if missed := Missed(c); missed != "" && assures(c) {
+		a.Statements = append(a.Statements, missed)
+	}
 	for _, list := range [][]string{a.Statements, a.Caveats} {
 		for i, text := range list {
 			list[i] = words.FullStop(text)
@@ -95,20 +98,31 @@ func ending(c *record.Conclusion) string {
 func sideBySide(c *record.Conclusion) (a Answer) {
 	r := lead(c)
 	list := c.Conditions
+	figure := func(at record.ConditionResult, r metric.Metric) string {
+		return value(c, at.Baseline, r) + within(c, at.Baseline, r) + words.ForName(at.Name)
+	}
 	byValue := func(a, b record.ConditionResult) int {
 		return cmp.Compare(estimate(a.Baseline, r).Mean, estimate(b.Baseline, r).Mean)
 	}
 	first, last := slices.MinFunc(list, byValue), slices.MaxFunc(list, byValue)
-	switch b := list[0].Baseline; len(list) {
-	case 1:
-		a.Headline = r.Label + " is " + figureOf(c, b, r) + within(c, b, r)
+	switch b := list[0].Baseline; {
+	case len(list) == 1:
+		a.Headline = r.Label + " is " + figure(list[0], r)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			a.Headline += fmt.Sprintf(", %.4g %% of the limit of the path", 100*b.Goodput.MeanBps/b.LimitBps)
 		}
-	case 2:
-		a.Headline = fmt.Sprintf("%s is %s for %s and %s for %s", r.Label, figureOf(c, b, r), list[0].Name, figureOf(c, list[1].Baseline, r), list[1].Name)
-	default:
-		a.Headline = fmt.Sprintf("%s is from %s for %s to %s for %s", r.Label, figureOf(c, first.Baseline, r), first.Name, figureOf(c, last.Baseline, r), last.Name)
+		if c.Trials == 1 {
+			a.Headline += ", in a single trial"
+		}
+	case len(list) == 2:
+		a.Headline = r.Label + " is " + figure(list[0], r) + " and " + figure(list[1], r)
+	case estimate(first.Baseline, r).High < estimate(last.Baseline, r).Low:
+		a.Headline = r.Label + " is from " + figure(first, r) + " to " + figure(last, r)
+	default: // no condition is shown to have less than another
+		a.Headline = fmt.Sprintf("%s is from %s to %s over %d conditions", r.Label, value(c, first.Baseline, r), value(c, last.Baseline, r), len(list))
+		if estimate(first.Baseline, r).Confidence > 0 {
+			a.Headline += "; even these two intervals overlap"
+		}
 	}
 	if r.Name == metric.Goodput.Name {
 		a.Statements = append(a.Statements, limitShares(list))
@@ -117,7 +131,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		if r, known := metric.Find(name); known {
 			var parts []string
 			for _, at := range list {
-				parts = append(parts, figureOf(c, at.Baseline, r)+words.ForName(at.Name))
+				parts = append(parts, figure(at, r))
 			}
 			a.Statements = append(a.Statements, r.Label+" is "+words.FirstFew(parts, "and"))
 		}
@@ -136,7 +150,12 @@ func limitShares(list []record.ConditionResult) string {
 		case b.LimitBps == 0:
 			return "No link of the path has a rate, so the limit is unknown"
 		}
-		parts = append(parts, fmt.Sprintf("%.4g %%%s", 100*b.Goodput.MeanBps/b.LimitBps, words.ForName(at.Name)))
+		share := func(bps float64) string { return fmt.Sprintf("%.4g", 100*bps/b.LimitBps) }
+		part := share(b.Goodput.MeanBps) + " %"
+		if low, high := share(b.Goodput.LowBps), share(b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
+			part += " (" + low + "–" + high + ")"
+		}
+		parts = append(parts, part+words.ForName(at.Name))
 	}
 	if len(list) == 1 {
 		return "" // in the headline
@@ -144,15 +163,27 @@ func limitShares(list []record.ConditionResult) string {
 	return "Of the limit of the path: " + words.FirstFew(parts, "and")
 }
 
-// within spells the interval behind a figure: " (939.9–941.1)".
-func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
-	e := estimate(of, r)
-	if e.Confidence == 0 {
+// Missed says how rare an event all trials of a treatment can have missed; empty: there
+// was no trial.
+func Missed(c *record.Conclusion) string {
+	if c == nil || c.Missed == 0 {
 		return ""
 	}
-	low, high := decimals(c, r, e.Low, e.Mean), decimals(c, r, e.High, e.Mean)
-	if low == high {
-		return ""
+	return words.FullStop(fmt.Sprintf("%s of a treatment can miss what happens in fewer than %.0f %% of trials", words.Count(c.FewestTrials, "trial"), 100*c.Missed))
+}
+
+// assures: the answer claims that a limit is reached, or that something makes no
+// difference, which a rare event in trials that were not made could refute.
+func assures(c *record.Conclusion) bool {
+	for _, at := range c.Conditions {
+		if at.Baseline != nil && at.Baseline.Reaches && c.Compared {
+			return true
+		}
+		if slices.ContainsFunc(at.Candidates, func(o record.Candidate) bool {
+			return o.Fix || o.Best && o.Reaches || o.Effect != nil && o.Effect.Verdict == record.NoDifference
+		}) {
+			return true
+		}
 	}
-	return " (" + low + "–" + high + ")"
+	return false
 }

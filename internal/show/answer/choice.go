@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,29 @@ func chosen(c *record.Conclusion) (a Answer) {
 	}
 	long, short := outcome(c)
 	a.Headline = fit(start+"; "+long, start+"; "+short, short)
+	beside := besideBest(c)
+	if len(cost(c)) > 0 { // of what is recommended
+		a.Statements, beside = append(a.Statements, beside), ""
+	}
 	a.Statements = append(a.Statements, improving(c)...)
-	a.Statements = append(a.Statements, besideBest(c), byChance(c), lifting(c))
+	a.Statements = append(a.Statements, beside, byChance(c), lifting(c))
 	a.Statements = append(a.Statements, others(c)...)
 	return a
+}
+
+// cost are the responses that the recommended treatment is shown to worsen.
+func cost(c *record.Conclusion) (labels []string) {
+	for _, name := range c.Others {
+		r, known := metric.Find(name)
+		worsens := func(o *record.Candidate) bool {
+			e := r.Effect(o.Effect)
+			return o.Best && e != nil && e.Verdict == record.Worsens
+		}
+		if known && len(labelled(c, worsens)) > 0 {
+			labels = append(labels, r.Label)
+		}
+	}
+	return labels
 }
 
 // baseline says how things are before anything is changed; empty: that was not
@@ -48,7 +68,7 @@ func baseline(c *record.Conclusion) string {
 		return text + r.Label + " is " + words.FirstFew(parts, "and")
 	}
 	const who = "the flows"
-	figures := goodputs(c.Unit, list)
+	figures := goodputs(c, list)
 	if strings.Contains(figures, " and ") {
 		figures += " (" + strings.Join(names, ", ") + ")"
 	}
@@ -87,10 +107,9 @@ func uses(u *record.InterfaceUse) string {
 // outcome says what came of trying, about what is recommended; short is the same in
 // fewer words.
 func outcome(c *record.Conclusion) (long, short string) {
-	var best []*record.Candidate
 	var base []*record.Candidate
 	verdicts := map[string]int{}
-	tried, reach := 0, true
+	tried, reach, recommends := 0, true, false
 	for i := range c.Conditions {
 		at := &c.Conditions[i]
 		if at.Baseline != nil {
@@ -102,13 +121,11 @@ func outcome(c *record.Conclusion) (long, short string) {
 			if tried++; o.Effect != nil && !o.Lifts {
 				verdicts[o.Effect.Verdict]++
 			}
-			if o.Best {
-				best = append(best, o)
-			}
+			recommends = recommends || o.Best
 		}
 	}
-	if len(best) > 0 {
-		return recommended(c, base, best)
+	if recommends {
+		return recommended(c, base)
 	}
 	carries := func(o record.Candidate) bool { return o.Goodput.MeanBps > 0 }
 	switch r := lead(c); {
@@ -124,20 +141,38 @@ func outcome(c *record.Conclusion) (long, short string) {
 		long = "that is the limit"
 	case verdicts[record.Inconclusive] == 0 && verdicts[record.Worsens] == 0 && verdicts[record.NoDifference] > 0:
 		names := labelled(c, func(o *record.Candidate) bool { return !o.Lifts })
-		return fmt.Sprintf("no difference beyond ±%.3g %% with %s", 100*c.Margin, words.FirstFew(names, "or")), "nothing that was tried makes a difference"
+		long = fmt.Sprintf("no difference beyond ±%.3g %% with ", 100*c.Margin)
+		return long + words.FirstFew(names, "or"), long + "anything that was tried"
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
-		long = "nothing that was tried is better"
+		long = "nothing that was tried improves it"
 	default:
 		long = "nothing that was tried is shown to improve it"
 	}
 	return long, long
 }
 
-// recommended says what the recommended treatment, over its conditions, does.
-func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, short string) {
-	r, name := lead(c), best[0].Label
-	var ratios []string
-	reaches, all, rises := true, true, false
+// recommended says what the recommended treatment does: in the conditions in which it is
+// shown to improve and, of the limit, in all of them.
+func recommended(c *record.Conclusion, base []*record.Candidate) (long, short string) {
+	var best []*record.Candidate // where it improves
+	var ratios, names []string
+	r, reaches, all, everywhere := lead(c), true, true, true
+	for i := range c.Conditions {
+		at := &c.Conditions[i]
+		for k := range at.Candidates {
+			o := &at.Candidates[k]
+			if !o.Best {
+				continue
+			}
+			reaches = reaches && o.Reaches
+			all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
+			if o.Effect.Verdict != record.Improves {
+				everywhere = false
+				continue
+			}
+			best, names = append(best, o), append(names, at.Name)
+		}
+	}
 	for _, o := range best {
 		text := Size(r, o.Effect)
 		if len(best) > 1 {
@@ -146,33 +181,40 @@ func recommended(c *record.Conclusion, base, best []*record.Candidate) (long, sh
 		if text != "" {
 			ratios = words.Distinct(ratios, text)
 		}
-		reaches = reaches && o.Reaches
-		all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
-		rises = rises || len(base) > 0 && base[0].Reaches && o.LimitBps > base[0].LimitBps
 	}
-	ratio := ""
+	ratio, where := "", ""
 	if len(ratios) > 0 {
 		ratio = " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(words.FirstFew(ratios, "and")) + ")"
 	}
+	if !everywhere {
+		where = words.ForName(words.FirstFew(names, "and"))
+	}
+	rises := slices.ContainsFunc(best, func(o *record.Candidate) bool {
+		return len(base) > 0 && base[0].Reaches && o.LimitBps > base[0].LimitBps
+	})
+	short = best[0].Label
 	switch {
 	case r.Name != metric.Goodput.Name:
 		var values []string
 		for _, o := range best {
 			values = words.Distinct(values, figureOf(c, o, r))
 		}
-		short = name + " improves it to " + words.FirstFew(values, "and")
-		return short + ratio, short
+		short += " improves it" + where + " to " + words.FirstFew(values, "and")
 	case rises:
-		short = name + " raises the limit"
-		return short + ": " + goodputs(c.Unit, best) + ratio, short
+		short += " raises the limit" + where
+		long = short + ": " + goodputs(c, best)
 	case reaches && all:
-		short = fmt.Sprintf("%s uses %s", name, words.Every(best[0].Interfaces.Of))
+		short += " uses " + words.Every(best[0].Interfaces.Of)
 	case reaches:
-		short = name + " reaches the limit"
+		short += " reaches the limit"
 	default:
-		short = name + " improves that to " + goodputs(c.Unit, best)
+		short += " improves that" + where + " to " + goodputs(c, best)
 	}
-	return short + ratio, short
+	but := ""
+	if costs := cost(c); len(costs) > 0 {
+		but = ", but worsens " + words.FirstFew(costs, "and")
+	}
+	return cmp.Or(long, short) + ratio + but, short + but
 }
 
 // improving says for each condition what reaches the limit or, where nothing does, what

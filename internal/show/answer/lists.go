@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/tuning"
+	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
@@ -36,22 +39,30 @@ func lists(c *record.Conclusion) (a Answer) {
 		if label := Condition(t); label != "" {
 			text = label + ": " + text
 		}
-		by := map[string][]string{}
+		by, helps := map[string][]string{}, []record.TuneSetting{}
 		for _, s := range t.Settings {
-			by[s.Verdict] = append(by[s.Verdict], s.Key)
+			if by[s.Verdict] = append(by[s.Verdict], s.Key); s.Verdict == record.Helps {
+				helps = append(helps, s)
+			}
 		}
-		helps := by[record.Helps]
 		long := text
-		if len(helps) > 0 {
-			long += "; " + words.FirstFew(helps, "and") + words.Verb(len(helps), " does it", " do it")
+		if names := by[record.Helps]; len(names) > 0 {
+			does := words.Verb(len(names), " helps", " help")
+			if t.List.Verdict == record.Improves || tuning.Proven(t.List) {
+				does = words.Verb(len(names), " does it", " do it")
+			}
+			long += "; " + words.FirstFew(names, "and") + does
 		}
 		if a.Headline == "" {
 			a.Headline = fit(long, text)
 		} else if i < 3 {
 			a.Statements = append(a.Statements, long)
 		}
-		if most := mostAlone(t); len(helps) > 1 && most != nil && !r.Lower && most.Ratio.High < t.List.Ratio.Low {
-			a.Statements = append(a.Statements, "Alone none of them gives more than "+Size(r, most))
+		if also := besideList(c, t); also != "" {
+			a.Statements = append(a.Statements, also)
+		}
+		if most := tuning.MostAlone(helps); len(helps) > 1 && most > 0 && !r.Lower && most < t.List.Ratio.Low {
+			a.Statements = append(a.Statements, "Alone none of them gives more than "+number.Significant(most, 4)+"×")
 		}
 		for _, say := range []struct{ verdict, words string }{
 			{record.Harms, "Harmful: "}, {record.Trades, "Good for one response, bad for another: "}, {record.Mixed, "Depends on the others: "},
@@ -65,19 +76,22 @@ func lists(c *record.Conclusion) (a Answer) {
 	return a
 }
 
-// mostAlone is the largest effect of a helpful setting by itself; nil: one of them is
-// not known.
-func mostAlone(t *record.Tune) (most *record.Effect) {
-	for _, s := range t.Settings {
-		if s.Verdict != record.Helps {
-			continue
-		}
-		if s.Alone == nil || s.Alone.Ratio.None || s.Alone.Ratio.High == 0 {
-			return nil
-		}
-		if most == nil || s.Alone.Ratio.Mean > most.Ratio.Mean {
-			most = s.Alone
+// besideList says what a list improves and worsens in the run's other responses; empty:
+// it is not shown to do either.
+func besideList(c *record.Conclusion, t *record.Tune) string {
+	var changes []string
+	for _, name := range c.Others {
+		r, known := metric.Find(name)
+		if e := r.Effect(t.List); known && e != nil && (e.Verdict == record.Worsens || e.Verdict == record.Improves) {
+			changes = append(changes, e.Verdict+" "+sized(r.Label, r, e))
 		}
 	}
-	return most
+	if len(changes) == 0 {
+		return ""
+	}
+	text := "The list " + words.Join(changes, "and")
+	if label := Condition(t); label != "" {
+		text = label + ": " + text
+	}
+	return text
 }

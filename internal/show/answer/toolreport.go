@@ -20,7 +20,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	if _, err := strconv.Atoi(t.Level); err == nil {
 		name = t.Level + " " + t.Factor
 	}
-	goodput := goodputs(c.Unit, []*record.Candidate{{Goodput: record.Estimate{MeanBps: t.GoodputBps}, LimitBps: t.LimitBps}})
+	goodput := goodputs(c, []*record.Candidate{{Goodput: record.Estimate{MeanBps: t.GoodputBps}, LimitBps: t.LimitBps}})
 	head := "goodput with " + name + " is " + goodput
 	if e := t.Cost; e != nil {
 		// A loss is positive; its interval need not be symmetric, and nearly is.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -58,13 +59,41 @@ func estimate(of *record.Candidate, r metric.Metric) record.ResponseEstimate {
 	return r.Estimate(&record.Treatment{Goodput: of.Goodput, Responses: of.Responses, Trials: 1})
 }
 
-// figureOf is a candidate's value, "3.12 ms", or why there is none.
+// figureOf is a candidate's value, "3.12 ms", or why there is none. The interval of one
+// that is known less narrowly than the margin stands behind it.
 func figureOf(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
+	return value(c, of, r) + wide(c, of, r)
+}
+
+// value is figureOf without the interval.
+func value(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	e := estimate(of, r)
 	if e.Trials == 0 {
 		return "unknown (" + r.Absent + ")"
 	}
 	return r.Scale(c.Unit, e.Mean).With(decimals(c, r, e.Mean, e.Mean))
+}
+
+// within spells the interval behind a figure: " (939.9–941.1)"; empty: it is unknown, or
+// narrower than the figure's last digit.
+func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
+	e := estimate(of, r)
+	if e.Confidence == 0 {
+		return ""
+	}
+	low, high := decimals(c, r, e.Low, e.Mean), decimals(c, r, e.High, e.Mean)
+	if low == high {
+		return ""
+	}
+	return " (" + low + "–" + high + ")"
+}
+
+// wide is within of an interval that is wider than the margin on either side.
+func wide(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
+	if e := estimate(of, r); e.High-e.Low <= 2*c.Margin*math.Abs(e.Mean) {
+		return ""
+	}
+	return within(c, of, r)
 }
 
 // decimals spells a value of a response, without its unit, in the one that suits scale.
@@ -76,9 +105,9 @@ func decimals(c *record.Conclusion, r metric.Metric, v, scale float64) string {
 	return three(v * r.Scale(c.Unit, scale).Per)
 }
 
-// goodputs spells goodputs against their limit: "119.5 and 119.6 of 478.2 MB/s"; of
-// more than three the lowest and the highest.
-func goodputs(unit string, list []*record.Candidate) string {
+// goodputs spells goodputs against their limit: "119.5 and 119.6 of 478.2 MB/s", each
+// with its interval where that is wide; of more than three the lowest and the highest.
+func goodputs(c *record.Conclusion, list []*record.Candidate) string {
 	limit := list[0].LimitBps
 	scale := limit
 	for _, o := range list {
@@ -89,20 +118,20 @@ func goodputs(unit string, list []*record.Candidate) string {
 	}
 	sorted := slices.Clone(list)
 	if len(list) > 3 {
-		slices.SortFunc(sorted, func(a, b *record.Candidate) int { return int(a.Goodput.MeanBps - b.Goodput.MeanBps) })
+		slices.SortFunc(sorted, func(a, b *record.Candidate) int { return cmp.Compare(a.Goodput.MeanBps, b.Goodput.MeanBps) })
 	}
 	var values []string
 	suffix := ""
 	for _, o := range sorted {
-		value, s := quantity(unit, o.Goodput.MeanBps, scale)
-		values, suffix = words.Distinct(values, value), s
+		value, s := quantity(c.Unit, o.Goodput.MeanBps, scale)
+		values, suffix = words.Distinct(values, value+wide(c, o, metric.Goodput)), s
 	}
 	text := words.Join(values, "and")
 	if len(values) > 3 {
 		text = values[0] + " to " + values[len(values)-1]
 	}
 	if limit > 0 {
-		value, _ := quantity(unit, limit, scale)
+		value, _ := quantity(c.Unit, limit, scale)
 		text += " of " + value
 	}
 	return text + " " + suffix

@@ -39,11 +39,11 @@ func Treatments(v *view.View) *document.Table {
 		}
 	}
 	if v.Best != nil {
-		t.Shaded = "carries the most"
+		does := "carry more"
 		if !v.Lead().Goodput() {
-			t.Shaded = "does best by " + v.Lead().Label
+			does = "do better by " + v.Lead().Label
 		}
-		t.Shaded += ", with the fewest settings among equals"
+		t.Shaded = "recommended, as no other is shown to " + does + "; among several such it has the fewest settings"
 	}
 	if v.Baseline != nil && len(v.Rows) > 1 {
 		t.Key = "ratio to " + v.Baseline.Name

@@ -191,23 +191,46 @@ func marginOf(c *record.Comparison) string {
 	return fmt.Sprintf("%.3g %%", 100*c.Margin)
 }
 
+// largestChange names the change beyond whose interval no other's reaches; where several
+// are that large, one of them.
 func largestChange(c *record.Comparison, by metric.Metric) string {
-	var best *record.ComparedTreatment
-	size := func(t *record.ComparedTreatment) float64 {
-		if t.Difference != nil {
-			return math.Abs(t.Difference.Mean)
-		}
-		return math.Abs(math.Log(max(t.Ratio.Mean, 1e-9)))
-	}
+	var changes []*record.ComparedTreatment
 	for i := range c.Treatments {
-		t := &c.Treatments[i]
-		if (t.Verdict == record.Improves || t.Verdict == record.Worsens) && (best == nil || size(t) > size(best)) {
-			best = t
+		if t := &c.Treatments[i]; t.Verdict == record.Improves || t.Verdict == record.Worsens {
+			changes = append(changes, t)
 		}
 	}
-	if best == nil {
+	if len(changes) == 0 {
 		return ""
 	}
-	change := answer.Size(by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
-	return fmt.Sprintf("; the largest change is %s, “%s”", change, best.Name)
+	best := slices.MaxFunc(changes, func(a, b *record.ComparedTreatment) int { return cmp.Compare(least(a), least(b)) })
+	size := answer.Size(by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
+	overlaps := func(t *record.ComparedTreatment) bool { return t != best && most(t) >= least(best) }
+	switch {
+	case len(changes) == 1:
+		return "; the change is " + size
+	case slices.ContainsFunc(changes, overlaps):
+		return fmt.Sprintf("; one of the largest changes is %s, “%s”", size, best.Name)
+	}
+	return fmt.Sprintf("; the largest change is %s, “%s”", size, best.Name)
+}
+
+// least is how far the interval of a change is from no change, and most how far it
+// reaches; that of a ratio on the logarithm.
+func least(t *record.ComparedTreatment) float64 {
+	low, high := ends(t)
+	return min(low, high)
+}
+
+func most(t *record.ComparedTreatment) float64 {
+	low, high := ends(t)
+	return max(low, high)
+}
+
+func ends(t *record.ComparedTreatment) (low, high float64) {
+	if d := t.Difference; d != nil {
+		return math.Abs(d.Low), math.Abs(d.High)
+	}
+	log := func(ratio float64) float64 { return math.Abs(math.Log(max(ratio, 1e-9))) }
+	return log(t.Ratio.Low), log(t.Ratio.High)
 }
