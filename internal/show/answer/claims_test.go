@@ -1,0 +1,68 @@
+package answer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+)
+
+// TestNoFixFromChance: of runs whose levels all do the same, at most 3 % claim that one of
+// them improves or reaches the limit, however trials scatter. 3 standard errors are
+// allowed for the number of runs.
+func TestNoFixFromChance(t *testing.T) {
+	const (
+		limit, blocks, runs = 956e6, 4, 250
+		most                = 0.03*runs + 3*2.7 // √(0.03 × 0.97 × runs)
+	)
+	for name, trial := range map[string]func(*rand.Rand) float64{
+		"one link or two":   func(r *rand.Rand) float64 { return limit * float64(1+r.IntN(2)) / 2 * (0.998 + 0.002*r.Float64()) },
+		"a dip in 5 %":      func(r *rand.Rand) float64 { return limit * pick(r.Float64() < 0.05, 0.8, 0.998+0.002*r.Float64()) },
+		"none in 20 %":      func(r *rand.Rand) float64 { return limit * pick(r.Float64() < 0.2, 0, 0.998+0.002*r.Float64()) },
+		"normal, the limit": func(r *rand.Rand) float64 { return limit * min(1, 0.985+0.01*r.NormFloat64()) },
+		"normal, half":      func(r *rand.Rand) float64 { return limit * (0.5 + 0.01*r.NormFloat64()) },
+	} {
+		for _, levels := range []int{1, 5, 13} {
+			var names []string
+			for i := range levels + 1 {
+				names = append(names, fmt.Sprint("level ", i))
+			}
+			random := rand.New(rand.NewPCG(1, uint64(levels)))
+			var claims []string
+			for range runs {
+				run := sciencetest.Levels("bit/s", limit, []string{""}, names, func(_, _ string, _ int) float64 { return trial(random) }, blocks)
+				conclude.Conclude(run)
+				if a := Run(run); claimsFix(run, a) {
+					claims = append(claims, a.Headline)
+				}
+			}
+			if float64(len(claims)) > most {
+				t.Errorf("%s, %d levels: %d of %d runs claim a fix, such as %s", name, levels, len(claims), runs, claims[0])
+			}
+		}
+	}
+}
+
+// claimsFix: a level is recommended or said to reach the limit, as data or in words.
+func claimsFix(run *record.Run, a Answer) bool {
+	for _, text := range append(a.Statements, a.Headline) {
+		for _, word := range []string{"reaches the limit", "limit is reached", "improves that", "it improves with", "raises the limit"} {
+			if strings.Contains(text, word) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(run.Conclusion.Conditions[0].Candidates, func(o record.Candidate) bool { return o.Fix || o.Best })
+}
+
+func pick(first bool, a, b float64) float64 {
+	if first {
+		return a
+	}
+	return b
+}
