@@ -6,10 +6,13 @@
 package metric
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Metric is one quantity of a measurement.
@@ -25,6 +28,9 @@ type Metric struct {
 	// Signed values may be below zero. Levels are compared by their difference,
 	// since the ratio of two values near zero means nothing.
 	Signed bool
+	// Quantile, above 0, says that the metric is that percentile of how long
+	// transactions took (Trial.Latency); 0: it is none.
+	Quantile float64
 	// Absent says why a trial may have no value.
 	Absent string
 
@@ -43,6 +49,9 @@ type Metric struct {
 type Reading struct {
 	Direction string
 	Value     float64
+	// Transactions is how many a value is of that is read from the distribution of how
+	// long they took; 0: it is not.
+	Transactions int64
 }
 
 // Setup is what a measurement consists of, as far as it decides which metrics
@@ -134,6 +143,25 @@ func (m Metric) In(s Setup) bool {
 
 // Value is the metric of one trial; false: it has none (Absent).
 func (m Metric) Value(t *record.Trial) (float64, bool) { return m.trial(t) }
+
+// Rank says what the metric is of so many transactions where it is a percentile that
+// needs more: "3rd slowest of 200"; empty: it is itself.
+func (m Metric) Rank(transactions int64) string {
+	if m.Quantile == 0 {
+		return ""
+	}
+	return record.Rank(m.Quantile, transactions)
+}
+
+// TooFew says why so many transactions do not show the metric: "latency p99 of 200 requests
+// is the 3rd slowest: p99 needs 1,000"; empty: they do.
+func (m Metric) TooFew(transactions int64) string {
+	if m.Rank(transactions) == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s requests is the %s: %s needs %s", m.Label, unit.FormatCount(transactions),
+		record.Slowest(m.Quantile, transactions), strings.TrimPrefix(m.Label, "latency "), unit.FormatCount(record.PercentileNeeds(m.Quantile)))
+}
 
 // Readings are the metric's values in a Measure of one mode; none: it has none.
 func (m Metric) Readings(of *record.Measure) []Reading { return m.measure(of) }

@@ -103,3 +103,27 @@ func TestOf(t *testing.T) {
 		t.Error("an effect is not found in its response")
 	}
 }
+
+// TestTooFew: a percentile of fewer values than it needs is named as what it is, and other
+// metrics are of however many.
+func TestTooFew(t *testing.T) {
+	for _, test := range []struct {
+		of           Metric
+		transactions int64
+		rank, why    string
+	}{
+		{LatencyP99, 200, "3rd slowest of 200", "latency p99 of 200 requests is the 3rd slowest: p99 needs 1,000"},
+		{LatencyP99, 999, "11th slowest of 999", "latency p99 of 999 requests is the 11th slowest: p99 needs 1,000"},
+		{LatencyP99, 1000, "", ""}, {LatencyP99, 0, "", ""},
+		{LatencyP50, 19, "10th slowest of 19", "latency p50 of 19 requests is the 10th slowest: p50 needs 20"},
+		{LatencyP50, 20, "", ""}, {LatencyP50, 1, "slowest of 1", "latency p50 of 1 requests is the slowest: p50 needs 20"},
+		{latencyP90, 99, "11th slowest of 99", "latency p90 of 99 requests is the 11th slowest: p90 needs 100"}, {latencyP90, 100, "", ""},
+		{latencyP999, 1200, "2nd slowest of 1,200", "latency p99.9 of 1,200 requests is the 2nd slowest: p99.9 needs 10,000"},
+		{latencyP9999, 99_999, "11th slowest of 99,999", "latency p99.99 of 99,999 requests is the 11th slowest: p99.99 needs 100,000"},
+		{latencyMean, 1, "", ""}, {latencyMax, 1, "", ""}, {Goodput, 1, "", ""},
+	} {
+		if rank, why := test.of.Rank(test.transactions), test.of.TooFew(test.transactions); rank != test.rank || why != test.why {
+			t.Errorf("%s: %q, %q; want %q, %q", test.of.Name, rank, why, test.rank, test.why)
+		}
+	}
+}

@@ -64,13 +64,13 @@ var (
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }),
 	}
 
-	latencyMean  = latency("mean", "the mean time of a transaction", func(d *record.Distribution) float64 { return d.MeanUs })
-	LatencyP50   = latency("p50", "the time that half of the transactions took at most, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
-	latencyP90   = latency("p90", "the same of 90 %", func(d *record.Distribution) float64 { return d.P90Us })
-	LatencyP99   = latency("p99", "the same of 99 %", func(d *record.Distribution) float64 { return d.P99Us })
-	latencyP999  = latency("p999", "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
-	latencyP9999 = latency("p9999", "the same of 99.99 %", func(d *record.Distribution) float64 { return d.P9999Us })
-	latencyMax   = latency("max", "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
+	latencyMean  = latency("mean", "mean latency", 0, "the mean time of a transaction", func(d *record.Distribution) float64 { return d.MeanUs })
+	LatencyP50   = latency("p50", "latency p50", 0.5, "the time that half of the transactions took at most, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
+	latencyP90   = latency("p90", "latency p90", 0.9, "the same of 90 %", func(d *record.Distribution) float64 { return d.P90Us })
+	LatencyP99   = latency("p99", "latency p99", 0.99, "the same of 99 %", func(d *record.Distribution) float64 { return d.P99Us })
+	latencyP999  = latency("p999", "latency p99.9", 0.999, "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
+	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "the same of 99.99 %", func(d *record.Distribution) float64 { return d.P9999Us })
+	latencyMax   = latency("max", "maximum latency", 0, "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate without loss was searched",
@@ -167,7 +167,7 @@ func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
 		for _, d := range all.Directions {
 			sent := slices.DeleteFunc(slices.Clone(all.Flows), func(f record.Flow) bool { return f.From != d.Sender() })
 			if value, known := of(sent); known {
-				list = append(list, Reading{d.Direction, value})
+				list = append(list, Reading{Direction: d.Direction, Value: value})
 			}
 		}
 		return list
@@ -175,28 +175,28 @@ func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
 	return m
 }
 
-// latency is a part of the distribution of latencies: of a study's transactions, of a
-// measurement's, or of its probe under load.
-func latency(part, about string, of func(*record.Distribution) float64) Metric {
-	label := map[string]string{"mean": "mean latency", "p999": "latency p99.9", "p9999": "latency p99.99", "max": "maximum latency"}[part]
-	if label == "" {
-		label = "latency " + part
-	}
-	known := func(d *record.Distribution) (float64, bool) {
-		if d == nil || d.Count == 0 {
-			return 0, false
-		}
-		return of(d), true
-	}
+// latency is a part of the distribution of latencies, a percentile where the quantile is
+// above 0: of a study's transactions, of a measurement's, or of its probe under load.
+func latency(part, label string, quantile float64, about string, of func(*record.Distribution) float64) Metric {
+	has := func(d *record.Distribution) bool { return d != nil && d.Count > 0 }
 	return Metric{
-		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Protocols: transactional, Probed: true, Absent: "no transaction was done", About: about,
-		trial: func(t *record.Trial) (float64, bool) { return known(t.Latency) },
-		measure: whole(func(m *record.Measure) (float64, bool) {
-			if m.Latency != nil {
-				return known(m.Latency.Loaded)
+		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Quantile: quantile, Protocols: transactional, Probed: true, Absent: "no transaction was done", About: about,
+		trial: func(t *record.Trial) (float64, bool) {
+			if !has(t.Latency) {
+				return 0, false
 			}
-			return known(m.LatencyUs)
-		}),
+			return of(t.Latency), true
+		},
+		measure: func(m *record.Measure) []Reading {
+			d := m.LatencyUs
+			if m.Latency != nil {
+				d = m.Latency.Loaded
+			}
+			if !has(d) {
+				return nil
+			}
+			return []Reading{{Value: of(d), Transactions: d.Count}}
+		},
 	}
 }
 
@@ -204,7 +204,7 @@ func perDirection(of func(record.MeasureDirection) (float64, bool)) func(*record
 	return func(m *record.Measure) (list []Reading) {
 		for _, d := range m.Directions {
 			if value, known := of(d); known {
-				list = append(list, Reading{d.Direction, value})
+				list = append(list, Reading{Direction: d.Direction, Value: value})
 			}
 		}
 		return list
@@ -214,7 +214,7 @@ func perDirection(of func(record.MeasureDirection) (float64, bool)) func(*record
 func whole(of func(*record.Measure) (float64, bool)) func(*record.Measure) []Reading {
 	return func(m *record.Measure) []Reading {
 		if value, known := of(m); known {
-			return []Reading{{"", value}}
+			return []Reading{{Value: value}}
 		}
 		return nil
 	}

@@ -84,8 +84,9 @@ func (m *Measure) Doubtful() bool {
 // Latency is how long requests took that a probe sent while nothing else was
 // going on, and beside the flows.
 type Latency struct {
-	ProbePerS float64 `json:"probe_per_s"`
-	IdleS     float64 `json:"idle_s"` // the length of the idle window
+	ProbePerS     float64 `json:"probe_per_s"` // requests beside the flows, in a second
+	IdleProbePerS float64 `json:"idle_probe_per_s"`
+	IdleS         float64 `json:"idle_s"` // the length of the idle window
 	// Idle and Loaded are of requests that were answered; nil: none was.
 	Idle   *Distribution `json:"idle_us"`
 	Loaded *Distribution `json:"loaded_us"`
@@ -213,7 +214,7 @@ type MeasureEnd struct {
 // Expectation is a gate that a measurement was held to.
 type Expectation struct {
 	Gate string `json:"gate"` // ">= 900mbit"
-	Met  bool   `json:"met"`
+	Met  bool   `json:"met"`  // all Conditions are
 	// Conditions are its parts, all of which have to be met.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
@@ -224,4 +225,7 @@ type Condition struct {
 	Condition string `json:"condition"` // as it was given
 	Met       bool   `json:"met"`
 	Got       string `json:"got"` // in words
+	// Unknown is why it is neither met nor missed: there are too few requests for the
+	// percentile that it is about. Met is then false.
+	Unknown string `json:"unknown,omitempty"`
 }

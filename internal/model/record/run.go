@@ -172,7 +172,7 @@ type Estimate struct {
 }
 
 // ResponseEstimate is the estimate of one response: a mean over trials with its
-// interval, as in Estimate.
+// interval, as in Estimate; of a percentile that of all trials' requests together.
 type ResponseEstimate struct {
 	Response   string  `json:"response"`
 	Unit       string  `json:"unit"` // bps, per_s, us, share, count, s_per_gb
@@ -183,6 +183,9 @@ type ResponseEstimate struct {
 	Half       float64 `json:"half"` // as Estimate.HalfBps
 	// Trials have a value; 0: none has, and there is no estimate.
 	Trials int `json:"trials"`
+	// Rank is what a percentile's Mean is where the requests of all trials together are
+	// fewer than it needs: "8th slowest of 800"; empty: it is the percentile.
+	Rank string `json:"rank,omitempty"`
 }
 
 // TreatmentInterface is the mean load of one interface over a treatment's trials, as the

@@ -66,6 +66,17 @@ func four(v float64) string {
 	return text
 }
 
+// FormatCount spells a number of things so that it can be read aloud: 1,234,567.
+func FormatCount(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	text := ""
+	for len(digits) > 3 && digits[len(digits)-4] != '-' {
+		text = "," + digits[len(digits)-3:] + text
+		digits = digits[:len(digits)-3]
+	}
+	return digits + text
+}
+
 // Plural spells a number of things: "1 flow", "2 flows", "3 switches".
 func Plural(n int, thing string) string {
 	switch {

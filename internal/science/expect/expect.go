@@ -88,6 +88,16 @@ func lacking(m metric.Metric, of metric.Setup) string {
 	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols), of.Protocol)
 }
 
+// TooFew says which conditions can neither be met nor missed with so many requests.
+func (e Expectation) TooFew(requests int64) (list []string) {
+	for _, c := range e {
+		if why := c.metric.TooFew(requests); why != "" && !slices.Contains(list, why) {
+			list = append(list, why)
+		}
+	}
+	return list
+}
+
 // Check holds every direction and mode of a measurement to the expectation; nil:
 // nothing was expected.
 func (e Expectation) Check(m *record.Measure) *record.Expectation {
@@ -106,27 +116,37 @@ func (e Expectation) Check(m *record.Measure) *record.Expectation {
 	return result
 }
 
-// check: a metric without a value does not meet its condition.
+// check: a metric without a value does not meet its condition, and one of too few requests
+// for the percentile that it is neither meets nor misses it.
 func (c condition) check(m *record.Measure) record.Condition {
-	part := record.Condition{Metric: c.metric.Name, Condition: c.text}
+	part := record.Condition{Metric: c.metric.Name, Condition: c.text, Met: true}
 	var got []string
-	met := true
+	unknown := ""
 	for _, one := range m.EachMode() {
 		readings := c.metric.Readings(one)
 		if one.LossFree != nil && one.LossFree.RateBps == 0 {
 			readings = nil // a search that found no rate ends with a trial that lost
 		}
-		met = met && len(readings) > 0
+		part.Met = part.Met && len(readings) > 0
 		for _, r := range readings {
-			words := strings.TrimSpace(r.Direction + " " + c.metric.Format(r.Value))
+			value := c.metric.Format(r.Value)
+			switch rank := c.metric.Rank(r.Transactions); {
+			case rank != "":
+				value += " (" + rank + ")"
+				unknown = c.metric.TooFew(r.Transactions)
+			case !c.admits(r.Value):
+				part.Met = false
+			}
+			words := strings.TrimSpace(r.Direction + " " + value)
 			if len(m.Modes) > 0 {
 				words += " in mode " + one.Mode
 			}
 			got = append(got, words)
-			met = met && c.admits(r.Value)
 		}
 	}
-	part.Met, part.Got = met, cmp.Or(strings.Join(got, ", "), "nothing")
+	if part.Got = cmp.Or(strings.Join(got, ", "), "nothing"); part.Met && unknown != "" {
+		part.Met, part.Unknown = false, unknown
+	}
 	return part
 }
 
@@ -135,7 +155,7 @@ func (c condition) admits(value float64) bool {
 	return slices.Contains(map[string][]int{">=": {0, 1}, "<=": {-1, 0}, ">": {1}, "<": {-1}}[c.comparison], order)
 }
 
-// Unmet is an error that names what was expected and not measured; nil: all was, or
+// Unmet is an error that names what was expected and is not shown by the measurement; nil: all is, or
 // nothing was expected.
 func Unmet(e *record.Expectation) error {
 	if e == nil || e.Met {
@@ -143,7 +163,10 @@ func Unmet(e *record.Expectation) error {
 	}
 	var words []string
 	for _, c := range e.Conditions {
-		if !c.Met {
+		switch {
+		case c.Unknown != "":
+			words = append(words, fmt.Sprintf("%s is neither met nor missed: %s", c.Condition, c.Unknown))
+		case !c.Met:
 			words = append(words, fmt.Sprintf("expected %s %s, got %s", c.Metric, strings.TrimPrefix(c.Condition, c.Metric+" "), c.Got))
 		}
 	}

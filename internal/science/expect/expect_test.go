@@ -66,7 +66,7 @@ func TestExpectOfOtherProtocols(t *testing.T) {
 	udp.Directions[1].LostShare = 0.002
 	rr := &record.Measure{
 		Directions:    []record.MeasureDirection{{Direction: "write", MeasureCounts: record.MeasureCounts{RatePerS: 12000, Transactions: &record.Transactions{}}}},
-		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 9, MeanUs: 80, P50Us: 70, P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
+		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 1e6, MeanUs: 80, P50Us: 70, P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
 	}
 	datagrams := &record.Measure{Directions: slices.Clone(rr.Directions)}
 	datagrams.Directions[0].Lost, datagrams.Directions[0].LostShare = new(int64), 0.01
@@ -140,7 +140,7 @@ func TestExpectOfSearch(t *testing.T) {
 // TestExpectOfLatency: beside a load the probe's latency is known, and its grade.
 func TestExpectOfLatency(t *testing.T) {
 	m := bothWays(1e9, 1e9)
-	m.Latency = &record.Latency{Loaded: &record.Distribution{Count: 9, P99Us: 40e3}, BufferDelayUs: 35e3, Grade: "B"}
+	m.Latency = &record.Latency{Loaded: &record.Distribution{Count: 1000, P99Us: 40e3}, BufferDelayUs: 35e3, Grade: "B"}
 	for text, missed := range map[string]string{
 		">= 1gbit, grade >= B, latency_p99 <= 40ms": "", "buffer_delay <= 40ms": "", "grade >= A": "expected grade >= A, got B", "grade > F, grade < A+": "",
 		"buffer_delay <= 30ms": "expected buffer_delay <= 30ms, got 35 ms", "latency_p99 < 40ms": "expected latency_p99 < 40ms, got 40 ms",
@@ -165,5 +165,32 @@ func TestExpectOfLatency(t *testing.T) {
 	m.Latency.Loaded, m.Latency.Grade = nil, "F"
 	if g, _ := Parse("buffer_delay <= 30ms", metric.Setup{Protocol: "tcp", Probe: true}); Unmet(g.Check(m)) == nil {
 		t.Error("no answer, and the delay is as expected")
+	}
+}
+
+// TestExpectOfFew: a percentile of too few requests neither meets a condition nor misses
+// it; what is known beside it may miss.
+func TestExpectOfFew(t *testing.T) {
+	m := &record.Measure{MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 200, P50Us: 70, P99Us: 400, MaxUs: 500}}}
+	few := "latency p99 of 200 requests is the 3rd slowest: p99 needs 1,000"
+	for text, want := range map[string][]record.Condition{
+		"latency_p99 <= 1ms": {{Met: false, Got: "400 µs (3rd slowest of 200)", Unknown: few}},
+		"latency_p99 > 1ms":  {{Met: false, Got: "400 µs (3rd slowest of 200)", Unknown: few}},
+		"latency_p50 <= 100us, latency_p99 <= 1ms, latency_max <= 400us": {{Met: true, Got: "70 µs"}, {Met: false, Got: "400 µs (3rd slowest of 200)", Unknown: few}, {Met: false, Got: "500 µs"}},
+	} {
+		g, err := Parse(text, metric.Setup{Protocol: "rr"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := g.Check(m)
+		for i, c := range e.Conditions {
+			if c.Met != want[i].Met || c.Got != want[i].Got || c.Unknown != want[i].Unknown {
+				t.Errorf("%s: %+v, want %+v", text, c, want[i])
+			}
+		}
+		said := "is neither met nor missed: " + few
+		if err := Unmet(e); e.Met || err == nil || !strings.Contains(err.Error(), said) || strings.Count(err.Error(), "expected") != len(want)/3 {
+			t.Errorf("%s: met %t, %v", text, e.Met, err)
+		}
 	}
 }

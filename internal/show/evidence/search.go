@@ -8,7 +8,6 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
 	"linerate/internal/show/export"
-	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
@@ -25,7 +24,7 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	if l.RateBps == 0 {
 		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
 	}
-	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", number.Thousands(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), l.ConfirmS)
+	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", unit.FormatCount(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), l.ConfirmS)
 	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
 	if l.ConfirmS < rfcTrial {
@@ -110,9 +109,9 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		case t.Sent == 0:
 			said += "nothing was sent"
 		case t.Lost == 0:
-			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), number.Thousands(t.Sent))
+			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Sent))
 		default:
-			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), number.Thousands(t.Lost), number.Thousands(t.Sent), unit.FormatPercent(t.LostShare))
+			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Lost), unit.FormatCount(t.Sent), unit.FormatPercent(t.LostShare))
 		}
 		if t.Confirms {
 			said += ", to confirm it"
@@ -131,7 +130,7 @@ func lossPlaces(places []record.LossPlace) string {
 		if p.Host != "" {
 			where = "in " + p.What + " of " + p.Host
 		}
-		list = append(list, number.Thousands(p.Packets)+" "+where)
+		list = append(list, unit.FormatCount(p.Packets)+" "+where)
 	}
 	return strings.Join(list, ", ")
 }

@@ -30,10 +30,10 @@ type Table struct {
 var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", func(run *record.Run) []string {
 		return withLevels(run, "run treatment", "baseline trials mean_bps low_bps high_bps confidence limit_bps efficiency unconnected "+
-			"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share")
+			"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank")
 	}, treatmentRows},
 	{"responses", "one row per treatment and response that the run is judged by", func(run *record.Run) []string {
-		return withLevels(run, "run treatment", "response unit trials mean low high confidence")
+		return withLevels(run, "run treatment", "response unit trials mean low high confidence rank")
 	}, responseRows},
 	{"effects", "one row per comparison with a baseline and response",
 		named("run factor from to at ratio low high p blocks verdict why response difference difference_low difference_high"), effectRows},
@@ -42,14 +42,18 @@ var Tables = []Table{
 		for _, r := range metric.Responses() {
 			columns = append(columns, r.Column())
 		}
-		return append(columns, "tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")
+		columns = append(columns, "tool_sum_bps", "surplus_bps", "predicted_surplus_bps", "unsent_bytes", "remade")
+		for _, r := range percentileResponses() {
+			columns = append(columns, r.Name+"_rank")
+		}
+		return columns
 	}, trialRows},
 	{"flows", "one row per flow of a trial: bytes at both ends",
 		ofTrials("flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
 			"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd error protocol " +
 			"datagrams_sent datagrams_received datagrams_lost datagrams_reordered datagrams_duplicate jitter_us " +
 			"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us latency_p99_us latency_p999_us " +
-			"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed"), flowRows},
+			"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
 	{"outages", "one row per flow and event of a trial: for how long it received nothing, and its path before and after",
 		ofTrials("flow at_s lost_s resolution_s resumed moved withdrawn before after"), outageRows},
 	{"search", "one row per trial of a search for a loss-free rate",

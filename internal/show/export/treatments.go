@@ -35,17 +35,23 @@ func treatmentRows(run *record.Run, add func(...any)) {
 		if t.TransactionsPerS > 0 || t.Latency != nil {
 			rate = t.TransactionsPerS
 		}
+		us, ranks := percentiles(t.Latency)
 		add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{t.Baseline, t.Trials, g.MeanBps, g.LowBps, g.HighBps, g.Confidence,
-			t.LimitBps, t.Efficiency, t.Unconnected, rate}, percentiles(t.Latency), []any{lost})...)
+			t.LimitBps, t.Efficiency, t.Unconnected, rate}, us, []any{lost}, ranks)...)
 	}
 }
 
-// percentiles are those that a response can be; nothing where nothing was timed.
-func percentiles(d *record.Distribution) []any {
+// percentiles are those that most people ask for, p50, p99 and p99.9, and what they are
+// where there are too few transactions for them; nothing where nothing was timed.
+func percentiles(d *record.Distribution) (us, ranks []any) {
 	if d == nil {
-		return make([]any, 3)
+		return make([]any, 3), make([]any, 3)
 	}
-	return []any{d.P50Us, d.P99Us, d.P999Us}
+	all := d.Percentiles()
+	for _, p := range []record.Percentile{all[0], all[2], all[3]} {
+		us, ranks = append(us, p.Us), append(ranks, p.Rank)
+	}
+	return us, ranks
 }
 
 func responseRows(run *record.Run, add func(...any)) {
@@ -57,7 +63,7 @@ func responseRows(run *record.Run, add func(...any)) {
 			if e.Trials > 0 {
 				values = []any{e.Mean, e.Low, e.High, e.Confidence}
 			}
-			add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{r.Name, r.Unit, e.Trials}, values)...)
+			add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{r.Name, r.Unit, e.Trials}, values, []any{e.Rank})...)
 		}
 	}
 }

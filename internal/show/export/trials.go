@@ -42,8 +42,21 @@ func trialRows(run *record.Run, add func(...any)) {
 				values = append(values, nil)
 			}
 		}
-		add(append(append(values, said...), t.Repeated)...)
+		values = append(append(values, said...), t.Repeated)
+		for _, r := range percentileResponses() {
+			rank := ""
+			if t.Latency != nil {
+				rank = r.Rank(t.Latency.Count)
+			}
+			values = append(values, rank)
+		}
+		add(values...)
 	})
+}
+
+// percentileResponses are those responses that may be of too few transactions.
+func percentileResponses() []metric.Metric {
+	return slices.DeleteFunc(metric.Responses(), func(r metric.Metric) bool { return r.Quantile == 0 })
 }
 
 func flowRows(run *record.Run, add func(...any)) {
@@ -56,12 +69,14 @@ func flowRows(run *record.Run, add func(...any)) {
 			if f.Paths > 1 {
 				paths = f.Paths
 			}
-			datagrams, transactions, expected := make([]any, 6), make([]any, 7), make([]any, 4)
+			datagrams, transactions, expected := make([]any, 6), make([]any, 4), make([]any, 4)
+			us, ranks := percentiles(nil)
 			if d := f.Datagrams; d != nil {
 				datagrams = []any{d.Sent, d.Received, d.Lost, d.Reordered, d.Duplicates, d.JitterUs}
 			}
 			if x := f.Transactions; x != nil {
-				transactions = append([]any{x.Done, x.Failed, x.Unanswered, f.TransactionsPerS}, percentiles(x.Latency)...)
+				transactions = []any{x.Done, x.Failed, x.Unanswered, f.TransactionsPerS}
+				us, ranks = percentiles(x.Latency)
 			}
 			if p := f.Expected; p != nil {
 				expected = []any{p.LowBps, p.HighBps, p.LimitedBy, p.Why}
@@ -69,7 +84,7 @@ func flowRows(run *record.Run, add func(...any)) {
 			add(slices.Concat([]any{f.ID, f.From, f.To, f.Source, f.Destination, f.OpenedBy,
 				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps, f.SenderAverageBps, f.Connected, f.Alive,
 				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error, flow.Of(f.Protocol).Name},
-				datagrams, transactions, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")})...)
+				datagrams, transactions, us, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")}, ranks)...)
 		}
 	})
 }

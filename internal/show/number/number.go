@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/unit"
 )
 
 // Significant prints a value with that many significant digits, but never
@@ -133,18 +134,7 @@ func PerSecond(rate float64) string {
 	if rate < 100 {
 		return Significant(rate, 3) + "/s"
 	}
-	return Thousands(int64(rate+0.5)) + "/s"
-}
-
-// Thousands spells a count so that it can be read aloud: 1,234,567.
-func Thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	text := ""
-	for len(digits) > 3 && digits[len(digits)-4] != '-' {
-		text = "," + digits[len(digits)-3:] + text
-		digits = digits[:len(digits)-3]
-	}
-	return digits + text
+	return unit.FormatCount(int64(rate+0.5)) + "/s"
 }
 
 // Microseconds spells a time that is counted in them.

@@ -59,7 +59,4 @@ func TestSpelling(t *testing.T) {
 			t.Errorf("%g µs: %s, want %s", us, got, want)
 		}
 	}
-	if got := Thousands(-1234567); got != "-1,234,567" {
-		t.Errorf("negative: %s", got)
-	}
 }

@@ -35,17 +35,24 @@ func expected(e *record.Expectation) document.Statement {
 	if e.Met {
 		return document.Statement{Label: "Expected", Text: e.Gate + ": met", Tone: document.Good}
 	}
-	text := e.Gate + ": not met"
-	if len(e.Conditions) > 1 {
-		var missed []string
-		for _, c := range e.Conditions {
-			if !c.Met {
-				missed = append(missed, c.Condition+", got "+c.Got)
-			}
-		}
-		text += " (" + strings.Join(missed, "; ") + ")"
+	text, tone := e.Gate+": not met", document.Wrong
+	missed := func(c record.Condition) bool { return !c.Met && c.Unknown == "" }
+	if len(e.Conditions) > 0 && !slices.ContainsFunc(e.Conditions, missed) {
+		text, tone = e.Gate+": neither met nor missed", document.Plain
 	}
-	return document.Statement{Label: "Expected", Text: text, Tone: document.Wrong}
+	var parts []string
+	for _, c := range e.Conditions {
+		switch {
+		case c.Unknown != "":
+			parts = append(parts, c.Unknown)
+		case !c.Met && len(e.Conditions) > 1:
+			parts = append(parts, c.Condition+", got "+c.Got)
+		}
+	}
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, "; ") + ")"
+	}
+	return document.Statement{Label: "Expected", Text: text, Tone: tone}
 }
 
 // measured is one trial's figures and what stands under them. With a peer that is not

@@ -38,7 +38,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			where = "there with the warm-up"
 		}
 		rows = append(rows,
-			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", number.Thousands(g.Sent), number.Thousands(g.Received), where, number.Thousands(g.Lost))},
+			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", unit.FormatCount(g.Sent), unit.FormatCount(g.Received), where, unit.FormatCount(g.Lost))},
 			[]string{"", "jitter " + number.Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
 	}
 	if p := d.Peer; p != nil {
@@ -56,17 +56,17 @@ func datagramRows(d record.MeasureDirection) [][]string {
 	g := d.Datagrams
 	rows := [][]string{
 		{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
-			number.Thousands(g.Lost), number.Thousands(g.Sent), number.Thousands(g.Received), number.Thousands(g.Reordered), number.Thousands(g.Duplicates))},
+			unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))},
 	}
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
-			number.Thousands(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
+			unit.FormatCount(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
 	}
 	rows = append(rows,
 		[]string{"", "jitter " + number.Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if v := g.Delay; v != nil {
-		rows = append(rows, []string{"", "delay +" + number.Microseconds(v.P50Us), fmt.Sprintf("median above the fastest datagram; 90 %% %s, 99 %% %s, 99.9 %% %s, max %s",
-			number.Microseconds(v.P90Us), number.Microseconds(v.P99Us), number.Microseconds(v.P999Us), number.Microseconds(v.MaxUs))})
+		median, others := percentiles(v, 4)
+		rows = append(rows, []string{"", "delay " + median, "above the fastest datagram; " + others})
 	}
 	return rows
 }
@@ -113,29 +113,29 @@ func againstLimit(d record.MeasureDirection) string {
 // transactionRows are the rows of requests and responses.
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
-	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, number.Thousands(t.Done))
+	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, unit.FormatCount(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
 		rate += fmt.Sprintf(", %s to %s by interval", number.PerSecond(slowest), number.PerSecond(fastest))
 	}
 	if t.Failed > 0 {
-		rate += fmt.Sprintf("; %s failed", number.Thousands(t.Failed))
+		rate += fmt.Sprintf("; %s failed", unit.FormatCount(t.Failed))
 	}
 	rows := [][]string{{"rate", number.PerSecond(d.RatePerS), rate}}
 	if l := d.LatencyUs; l != nil {
-		rows = append(rows, []string{"latency", "p50 " + number.Microseconds(l.P50Us), fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, p99.99 %s, max %s",
-			number.Microseconds(l.P90Us), number.Microseconds(l.P99Us), number.Microseconds(l.P999Us), number.Microseconds(l.P9999Us), number.Microseconds(l.MaxUs))})
+		median, others := percentiles(l, 5)
+		rows = append(rows, []string{"latency", median, others})
 	}
 	if d.Lost != nil {
 		text := "every request had its response within a second"
 		if t.Unanswered > 0 {
-			text = number.Thousands(t.Unanswered) + " without a response within a second"
+			text = unit.FormatCount(t.Unanswered) + " without a response within a second"
 		}
 		if t.Late > 0 {
-			text += fmt.Sprintf("; late or duplicate responses: %s", number.Thousands(t.Late))
+			text += fmt.Sprintf("; late or duplicate responses: %s", unit.FormatCount(t.Late))
 		}
 		rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), text})
 	}
-	open := number.Thousands(t.Connections) + " open"
+	open := unit.FormatCount(t.Connections) + " open"
 	var memory []string
 	for _, e := range m.Ends {
 		if e.BytesPerConnection > 0 {
@@ -147,6 +147,23 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		said += "; linerate's own memory for each: " + strings.Join(memory, ", ")
 	}
 	return append(rows, []string{"connections", open, said})
+}
+
+// percentiles spells the median and, from the first so many percentiles, the others with
+// the maximum. One that too few values are known of is named as what it is: "3rd slowest of
+// 200"; the slowest of all is the maximum.
+func percentiles(d *record.Distribution, first int) (median, others string) {
+	var texts []string
+	for _, p := range d.Percentiles()[:first] {
+		name := p.Name + " "
+		if p.Rank != "" {
+			name = p.Rank + ": "
+		}
+		if !strings.HasPrefix(name, "slowest") || p.Quantile == 0.5 {
+			texts = words.Distinct(texts, name+number.Microseconds(p.Us))
+		}
+	}
+	return texts[0], strings.Join(append(texts[1:], "max "+number.Microseconds(d.MaxUs)), ", ")
 }
 
 func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval) float64) (slowest, fastest float64) {
@@ -206,9 +223,10 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if x == nil {
 				return []string{"?", "?", "?", "?", f.Error}
 			}
-			texts := []string{number.PerSecond(f.TransactionsPerS), "?", "?", "?", number.Thousands(x.Connections)}
+			texts := []string{number.PerSecond(f.TransactionsPerS), "?", "?", "?", unit.FormatCount(x.Connections)}
 			if l := x.Latency; l != nil {
-				texts[1], texts[2], texts[3] = number.Microseconds(l.P50Us), number.Microseconds(l.P99Us), number.Microseconds(l.MaxUs)
+				p := l.Percentiles()
+				texts[1], texts[2], texts[3] = known(p[0]), known(p[2]), number.Microseconds(l.MaxUs)
 			}
 			if f.Error != "" {
 				texts[4] += ": " + f.Error
@@ -221,7 +239,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if g == nil {
 				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
 			}
-			texts := []string{unit.FormatRate(f.GoodputBps), number.Thousands(g.Sent), unit.FormatPercent(lost(g)), number.Microseconds(g.JitterUs)}
+			texts := []string{unit.FormatRate(f.GoodputBps), unit.FormatCount(g.Sent), unit.FormatPercent(lost(g)), number.Microseconds(g.JitterUs)}
 			if f.Error != "" {
 				texts[3] = f.Error
 			}
@@ -242,6 +260,14 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		}
 		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.RetransBytes)), rtt, by}
 	}
+}
+
+// known is a percentile, or a dash where there are too few values for it.
+func known(p record.Percentile) string {
+	if p.Rank != "" {
+		return "–"
+	}
+	return number.Microseconds(p.Us)
 }
 
 func lost(g *record.Datagrams) float64 {
@@ -291,18 +317,12 @@ func movedBy(m *record.Measure) []document.Block {
 
 // measuredLatency is what a probe saw without load and under it.
 func measuredLatency(l *record.Latency) *document.Table {
-	spread := func(d *record.Distribution) string {
+	row := func(when string, d *record.Distribution) []string {
 		if d == nil {
-			return "no response"
+			return []string{when, "?", "no response"}
 		}
-		return fmt.Sprintf("p90 %s, p99 %s, p99.9 %s, max %s; %s responses",
-			number.Microseconds(d.P90Us), number.Microseconds(d.P99Us), number.Microseconds(d.P999Us), number.Microseconds(d.MaxUs), number.Thousands(d.Count))
-	}
-	median := func(d *record.Distribution) string {
-		if d == nil {
-			return "?"
-		}
-		return "p50 " + number.Microseconds(d.P50Us)
+		median, others := percentiles(d, 4)
+		return []string{when, median, fmt.Sprintf("%s; %s responses", others, unit.FormatCount(d.Count))}
 	}
 	own := ""
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
@@ -310,8 +330,7 @@ func measuredLatency(l *record.Latency) *document.Table {
 			number.Microseconds(l.TCPRTTUs), number.Significant(l.TCPBufferDelayPercent, 2), number.Microseconds(l.TCPBaselineUs))
 	}
 	return document.FigureList([][]string{
-		{"latency idle", median(l.Idle), spread(l.Idle)},
-		{"under load", median(l.Loaded), spread(l.Loaded)},
+		row("latency idle", l.Idle), row("under load", l.Loaded),
 		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the fastest idle response, %s (RFC 6349)%s",
 			number.Significant(l.BufferDelayPercent, 2), number.Microseconds(l.BaselineUs), own)},
 		{"bufferbloat", "grade " + l.Grade, l.Means},

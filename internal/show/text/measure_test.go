@@ -27,14 +27,14 @@ func measureText(t *testing.T, m *record.Measure, width int) string {
 func TestMeasureTextDatagrams(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s after 1 s
 
-  write   941.2 Mbit/s     99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
-                           1448/1538); 940 Mbit/s to 942 Mbit/s by interval
-          lost 0.048 %     480 datagrams; 1,000,000 sent, 999,500 received, 3
-                           reordered, 1 duplicates
-          jitter 12.3 µs   RFC 3550: smoothed difference between the spacing of
-                           datagrams as sent and as received
-          delay +20.0 µs   median above the fastest datagram; 90 % 40.5 µs, 99 %
-                           812 µs, 99.9 % 1.50 ms, max 2.50 s
+  write   941.2 Mbit/s        99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
+                              1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+          lost 0.048 %        480 datagrams; 1,000,000 sent, 999,500 received, 3
+                              reordered, 1 duplicates
+          jitter 12.3 µs      RFC 3550: smoothed difference between the spacing
+                              of datagrams as sent and as received
+          delay p50 20.0 µs   above the fastest datagram; p90 40.5 µs, p99
+                              812 µs, p99.9 1.50 ms, max 2.50 s
 
   flow   goodput    sent        lost      jitter
   w1     1 Mbit/s   1,000,000   0.048 %   12.3 µs
@@ -141,10 +141,10 @@ func TestMeasureTextLatency(t *testing.T) {
 		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
 		Grade: "C", Means: "calls suffer, pages open late",
 	}
-	want := `  latency idle   p50 512 µs    p90 600 µs, p99 700 µs, p99.9 800 µs, max 900 µs;
-                               333 responses
-  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, p99.9 90.0 ms, max
-                               95.0 ms; 1,000 responses
+	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest of 333: 700 µs, max
+                               900 µs; 333 responses
+  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, 2nd slowest of 1,000:
+                               90.0 ms, max 95.0 ms; 1,000 responses
   buffer delay   +60.0 ms      on average, 12000 % of the fastest idle response,
                                500 µs (RFC 6349); TCP's own round trips took
                                50.0 ms, 12400 % longer than the fastest of
@@ -153,6 +153,10 @@ func TestMeasureTextLatency(t *testing.T) {
 `
 	if text := measureText(t, m, 80); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant within it\n%s", text, want)
+	}
+	m.Latency.Loaded.Count = 1
+	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1: 61.0 ms   max 95.0 ms; 1 response") {
+		t.Errorf("one answer:\n%s", text)
 	}
 	m.Latency.Loaded = nil
 	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no response\n") {

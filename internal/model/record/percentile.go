@@ -1,0 +1,74 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"linerate/internal/model/unit"
+)
+
+// leastBeyond is how many values have to lie beyond a percentile for it to be known. Of
+// fewer, chance decides: the count of n values beyond quantile q scatters by √(n(1−q)).
+const leastBeyond = 10
+
+// PercentileNeeds is how many values a quantile takes to be known, n(1−q) ≥ 10: 20 for the
+// median, 1,000 for 0.99, 10,000 for 0.999.
+func PercentileNeeds(quantile float64) int64 { return int64(math.Round(leastBeyond / (1 - quantile))) }
+
+// Rank says what a quantile of so many values is where PercentileNeeds more of them:
+// "3rd slowest of 200". Empty: it is known, or there is no value.
+func Rank(quantile float64, values int64) string {
+	if values == 0 || values >= PercentileNeeds(quantile) {
+		return ""
+	}
+	return Slowest(quantile, values) + " of " + unit.FormatCount(values)
+}
+
+// Slowest is the place of a quantile among so many values, as a histogram counts it: the
+// nearest rank, "3rd slowest".
+func Slowest(quantile float64, values int64) string {
+	rank := min(max(int64(quantile*float64(values)+0.5), 1), values)
+	switch place := values - rank + 1; {
+	case place == 1:
+		return "slowest"
+	case place%10 > 3 || place%10 == 0 || place/10%10 == 1:
+		return fmt.Sprintf("%dth slowest", place)
+	default:
+		return fmt.Sprintf("%d%s slowest", place, []string{"st", "nd", "rd"}[place%10-1])
+	}
+}
+
+// Percentile is one of those that a Distribution has.
+type Percentile struct {
+	Name     string // "p99.9"
+	Quantile float64
+	Us       float64
+	Rank     string // what it is where the distribution has too few values (Rank)
+}
+
+// Percentiles are the distribution's, the lowest first.
+func (d *Distribution) Percentiles() []Percentile {
+	list := []Percentile{{"p50", 0.5, d.P50Us, ""}, {"p90", 0.9, d.P90Us, ""}, {"p99", 0.99, d.P99Us, ""}, {"p99.9", 0.999, d.P999Us, ""}, {"p99.99", 0.9999, d.P9999Us, ""}}
+	for i := range list {
+		list[i].Rank = Rank(list[i].Quantile, d.Count)
+	}
+	return list
+}
+
+// MarshalJSON adds what the percentiles are for which there are too few values:
+// "ranks": {"p99": "3rd slowest of 200"}.
+func (d Distribution) MarshalJSON() ([]byte, error) {
+	type plain Distribution
+	ranks := map[string]string{}
+	for _, p := range d.Percentiles() {
+		if p.Rank != "" {
+			ranks[strings.ReplaceAll(p.Name, ".", "")] = p.Rank
+		}
+	}
+	return json.Marshal(struct {
+		plain
+		Ranks map[string]string `json:"ranks,omitempty"`
+	}{plain(d), ranks})
+}
