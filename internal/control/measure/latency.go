@@ -19,21 +19,36 @@ const probeID = "p1"
 // idleWarmup is how long the probe asks before its idle window begins.
 const idleWarmup = 200 * time.Millisecond
 
-// idleWindow is how long the probe is alone: long enough for some hundred answers,
+// Requests is how many requests the flows' pace, or that of the probe, makes in the window;
+// 0: they have none, or there is neither.
+func (o *Options) Requests() int64 {
+	pace := o.Flows.Pace * float64(o.Flows.Streams)
+	if o.Latency {
+		pace = study.ProbeOptions("", o.Duration, 0).Pace
+	}
+	return int64(pace * o.Duration.Seconds())
+}
+
+// idleWindow is how long the probe is alone: long enough for its p99 (study.ProbeOptions),
 // and no longer than a third of the measurement.
 func (s *session) idleWindow() time.Duration {
-	const least, most = time.Second, 5 * time.Second
+	const least, most = 2 * time.Second, 5 * time.Second
 	return idleWarmup + min(max(s.options.Duration/3, least), most)
 }
 
-// probe is a flow of requests at a steady pace, on the first flow's path.
+// probe is a flow of requests at a steady pace, on the first flow's path. Alone it asks more
+// often than beside the flows where its window is shorter: p99 takes as many requests there.
 func (s *session) probe() *trial.Flow {
+	window := s.options.Duration
+	if s.idle {
+		window = s.idleWindow() - idleWarmup
+	}
 	at := placeOf(s.servers, s.sources, nil, 0, 0)
 	f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination}
 	f.PlannedFlow = study.PlannedFlow{
 		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
 		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,
-		Spec: study.ProbeOptions(s.options.Flows.CongestionControl),
+		Spec: study.ProbeOptions(s.options.Flows.CongestionControl, window, 0),
 	}
 	return f
 }
@@ -52,6 +67,7 @@ func withoutProbe(flows []record.Flow) ([]record.Flow, *record.Latency) {
 // latency measures the probe alone, and then beside the flows.
 func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	s.idle = true
+	idlePerS := s.probe().Pace
 	alone, _, err := s.measureFlows(ctx, func() []*trial.Flow { return []*trial.Flow{s.probe()} })
 	s.idle = false
 	if err != nil {
@@ -78,7 +94,7 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 		loaded = probe.Transactions.Latency
 	}
 	m.Latency = bufferbloat.Judge(idle, loaded, m.Flows, t.Hosts)
-	m.Latency.ProbePerS, m.Latency.IdleS, m.Latency.Probe = study.ProbePerS, alone.WindowS, probe
+	m.Latency.ProbePerS, m.Latency.IdleProbePerS, m.Latency.IdleS, m.Latency.Probe = s.probe().Pace, idlePerS, alone.WindowS, probe
 	return m, nil
 }
 

@@ -2,35 +2,66 @@ package study
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
+	"linerate/internal/model/unit"
 )
 
 // probeID is what the flow of a workload's probe is called.
 const probeID = "probe"
 
-// The probe sends so many requests a second, over so many connections, each with one
-// request at a time: unless a response takes a second, one is free for the next.
+// A probe sends so many requests in a window that its p99 is known, which takes 1,000, and
+// some more, since some are answered later.
+const probeRequests = 1200
+
+// Bounds of a probe's rate. The upper one leaves room under the 1,024 connections that a
+// server allows a client, and makes a load of 1 Mbit/s.
 const (
-	ProbePerS        = 100
-	probeConnections = 100
+	leastProbePerS, mostProbePerS = 100, 1000
+	// A request and its response with their acknowledgements take so many bits in the
+	// busier direction, and together at most so much of the slowest link.
+	probeBits, probeShare = (67 + 66) * 8, 0.01
 )
 
-// ProbeOptions are those of a flow that measures latency beside others.
-func ProbeOptions(congestionControl string) flow.Spec {
+// probePerS is the rate of a probe in a window, where the slowest link has so many bit/s;
+// 0: not known. In a window that is too short for it, or over a link that is too slow, p99
+// stays unknown.
+func probePerS(window time.Duration, slowestBps float64) int {
+	rate := min(probeRequests/window.Seconds(), mostProbePerS)
+	if slowestBps > 0 {
+		rate = min(rate, probeShare*slowestBps/probeBits)
+	}
+	return int(math.Ceil(max(rate, leastProbePerS)))
+}
+
+// ProbeOptions are those of a flow that measures latency beside others in a window, or in
+// one without others. It has a connection for each request of a second, each with one
+// request at a time: unless a response takes a second, one is free for the next.
+// slowestBps is the rate of the slowest link; 0: not known.
+func ProbeOptions(congestionControl string, window time.Duration, slowestBps float64) flow.Spec {
+	rate := probePerS(window, slowestBps)
 	return flow.Spec{
 		Protocol: flow.RR, Direction: flow.Write, Streams: 1, Request: 1, Response: 1, Threads: 1,
-		Connections: probeConnections, Pace: ProbePerS, CongestionControl: congestionControl,
+		Connections: rate, Pace: float64(rate), CongestionControl: congestionControl,
 	}
 }
 
-// probe is a flow on the path of another.
-func probe(beside PlannedFlow) PlannedFlow {
+// probe is a flow on the path of another. Its rate is the same in all treatments whose
+// windows are equally long: it goes by the links as they are before a treatment's changes.
+func (s *Study) probe(beside PlannedFlow, window unit.Duration) PlannedFlow {
 	control := cmp.Or(beside.CongestionControl, defaultCongestionControl)
+	slowest := 0.0
+	for _, l := range s.Topology.Links {
+		slowest = unit.LeastSet(slowest, float64(l.Rate))
+	}
 	return PlannedFlow{
 		ID: probeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
-		OpenerSends: true, Spec: ProbeOptions(control),
+		OpenerSends: true, Spec: ProbeOptions(control, time.Duration(window), slowest),
 	}
 }
 
@@ -45,4 +76,40 @@ func (c *checker) probed(p *Plan) {
 			return
 		}
 	}
+}
+
+// Requests is how many requests a trial of the treatment is to send in its window, by the
+// flows' pace; false: some have none, and send as many as the path answers.
+func (t *Treatment) Requests() (planned int64, known bool) {
+	for _, f := range t.Flows {
+		if flow.Of(f.Protocol).Transactional() {
+			planned += int64(f.Pace * time.Duration(t.Workload.Duration).Seconds())
+			known = f.Pace > 0
+			if !known {
+				break
+			}
+		}
+	}
+	return planned, known
+}
+
+// TooFew says which percentiles of the study's responses a trial will not show, since fewer
+// requests are planned than they need: in the treatment that has the fewest.
+func (p *Plan) TooFew() (list []string) {
+	for _, name := range p.Study.Responses {
+		r, _ := metric.Find(name)
+		var fewest *Treatment
+		least := int64(math.MaxInt64)
+		for i := range p.Treatments {
+			if planned, known := p.Treatments[i].Requests(); known && planned < least {
+				fewest, least = &p.Treatments[i], planned
+			}
+		}
+		if fewest == nil || r.TooFew(least) == "" {
+			continue
+		}
+		window := time.Duration(fewest.Workload.Duration)
+		list = append(list, fmt.Sprintf("%s. So many are planned for a trial of %q, in %v: the comparison will be inconclusive", r.TooFew(least), fewest.Name, window))
+	}
+	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
@@ -127,8 +128,47 @@ factors:
 		all := p.Treatments[i].Flows
 		f := all[len(all)-1]
 		if len(all) != flows+1 || f.ID != probeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" || f.Acceptor != "b" || f.Source != all[0].Source ||
-			f.Destination != all[0].Destination || f.Pace != ProbePerS || f.RateCap != 0 || f.CongestionControl != defaultCongestionControl {
+			f.Destination != all[0].Destination || f.Pace != 600 || f.Connections != 600 || f.RateCap != 0 || f.CongestionControl != defaultCongestionControl {
 			t.Errorf("%s: %+v", p.Treatments[i].Name, all)
+		}
+	}
+}
+
+// TestProbeRate: a probe has the requests of p99 in its window, unless that would be a load
+// for the path or for the hosts; then a plan says so.
+func TestProbeRate(t *testing.T) {
+	for _, test := range []struct {
+		window  time.Duration
+		slowest float64
+		want    float64
+	}{
+		{2 * time.Second, 0, 600}, {2 * time.Second, 1e9, 600}, {7 * time.Second, 1e9, 172}, {time.Minute, 0, 100},
+		{100 * time.Millisecond, 0, 1000}, {2 * time.Second, 20e6, 188}, {2 * time.Second, 1e6, 100},
+	} {
+		f := ProbeOptions("cubic", test.window, test.slowest)
+		if f.Pace != test.want || f.Connections != int(test.want) {
+			t.Errorf("%v over %g bit/s: %g/s over %d connections, want %g", test.window, test.slowest, f.Pace, f.Connections, test.want)
+		}
+	}
+	file := `study: probe
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links:
+    - {from: a, to: b, rate: RATE}
+workload: {probe: true, flows: [{from: a, to: b}]}
+factors: {streams: {levels: {"1": {}, "8": {workload: {streams: 8}}}}}
+`
+	for rate, want := range map[string]string{
+		"1gbit": "", "20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. So many are planned for a trial of \"1\", in 2s: the comparison will be inconclusive",
+	} {
+		s, err := Parse("probe.yaml", []byte(strings.Replace(file, "RATE", rate, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(plan(t, s).TooFew(), "; "); got != want {
+			t.Errorf("%s: %q, want %q", rate, got, want)
 		}
 	}
 }

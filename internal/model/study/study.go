@@ -58,7 +58,7 @@ type Workload struct {
 	// LossFree makes every trial a search.
 	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate at which no datagram is lost, instead of sending at one rate: all udp flows together, each an equal part; {} for what is absent below"`
 	// Probe has no part in what the flows are compared by besides latency.
-	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, 100 requests of one byte a second take the path of the first, so that latency under load is among the responses"`
+	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, requests of one byte take the path of the first, so that latency under load is among the responses: 1,200 in the window, where that is at least 100 and at most 1,000 a second and at most 1 % of the slowest link"`
 	// Transport options: the default of every flow.
 	flow.Spec `yaml:",inline"`
 }

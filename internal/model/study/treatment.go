@@ -130,7 +130,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 		}
 	}
 	if s.Workload.Probe && len(t.Flows) > 0 {
-		t.Flows = append(t.Flows, probe(t.Flows[0]))
+		t.Flows = append(t.Flows, s.probe(t.Flows[0], t.Workload.Duration))
 	}
 	return t, nil
 }

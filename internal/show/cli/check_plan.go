@@ -29,6 +29,8 @@ type planDocument struct {
 	// Order holds, for each block, the treatments' names in the order of trials;
 	// absent without a seed, which each run then draws.
 	Order [][]string `json:"order,omitempty"`
+	// TooFew says which percentiles will stay unknown, since a trial has too few requests.
+	TooFew []string `json:"too_few,omitempty"`
 }
 
 type planTreatment struct {
@@ -62,7 +64,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
 		Blocks: s.Design.Replicates, Trials: s.Design.Replicates * len(p.Treatments),
 		EstimateS: p.Time(s.Design.Replicates).Seconds(),
-		Until:     float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed,
+		Until:     float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, TooFew: p.TooFew(),
 	}
 	for _, t := range p.Treatments {
 		made := planTreatment{

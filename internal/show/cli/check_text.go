@@ -51,6 +51,9 @@ func (d *planDocument) print(w io.Writer) error {
 			fmt.Fprintf(w, "\n  %s, while it is measured\n    %s\n", t.Name, strings.Join(someLines(t.Events), "\n    "))
 		}
 	}
+	for _, text := range d.TooFew {
+		fmt.Fprintf(w, "\n  %s.\n", text)
+	}
 	d.printOrder(w)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,13 +87,16 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err != nil {
 		return err
 	}
-	shown := newProgress(s.err, f.quiet)
-	o.Progress = func(p measure.Progress) { shown.replace(measureLine(p)) }
-	var m *record.Measure
 	said := s.err
 	if f.quiet {
 		said = io.Discard
 	}
+	for _, why := range tooFew(o, expected) {
+		fmt.Fprintf(said, "linerate: with --duration %v, %s\n", o.Duration, why)
+	}
+	shown := newProgress(s.err, f.quiet)
+	o.Progress = func(p measure.Progress) { shown.replace(measureLine(p)) }
+	var m *record.Measure
 	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {
 		m, err = conductHere(ctx, o)
 		return err
@@ -116,6 +120,16 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return statusError{ExitDoubt, nil} // the report says why
 	}
 	return nil
+}
+
+// tooFew says which percentiles that are asked for the measurement will not show.
+func tooFew(o measure.Options, expected expect.Expectation) []string {
+	requests := o.Requests()
+	list := expected.TooFew(requests)
+	if why := metric.LatencyP99.TooFew(requests); o.Latency && why != "" && !slices.Contains(list, why) {
+		list = append(list, why)
+	}
+	return list
 }
 
 // conductHere measures with an agent for this host in this process.
