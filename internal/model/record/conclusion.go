@@ -157,6 +157,8 @@ type ToolReportResult struct {
 	GoodputBps float64       `json:"goodput_bps"`
 	LimitBps   float64       `json:"limit_bps"`
 	Report     *ToolReported `json:"report"`
+	// Over is the share by which the report exceeds what was received.
+	Over ResponseEstimate `json:"over"`
 	// Cost is the goodput at Level against the factor's baseline; nil: not asked.
 	Cost *Effect `json:"cost,omitempty"`
 	// Surplus are the effects on the surplus that lead to this treatment, one a factor;
@@ -165,10 +167,15 @@ type ToolReportResult struct {
 	Elsewhere []Effect `json:"elsewhere,omitempty"`
 	// FirstSumBps is the report at the factor's baseline; 0: there is none.
 	FirstSumBps float64 `json:"first_sum_bps,omitempty"`
-	// Flat: goodput does not rise along the factor. Predicted is the part of the
-	// surplus that follows from the kernel's counts, over PredictedTrials.
-	Flat            bool    `json:"flat,omitempty"`
+	// Flat: goodput is shown not to rise along the factor by more than the margin. Rises:
+	// the surplus is shown to rise.
+	Flat  bool `json:"flat,omitempty"`
+	Rises bool `json:"rises,omitempty"`
+	// Predicted is the part of the surplus that follows from the kernel's counts: the mean
+	// over PredictedTrials with its interval, which a single one has not (both 0).
 	Predicted       float64 `json:"predicted,omitempty"`
+	PredictedLow    float64 `json:"predicted_low,omitempty"`
+	PredictedHigh   float64 `json:"predicted_high,omitempty"`
 	PredictedTrials int     `json:"predicted_trials,omitempty"`
 	// Published are the first and last figures of the tables in question.
 	Published [][2]float64 `json:"published_bps,omitempty"`

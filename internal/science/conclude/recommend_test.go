@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,46 @@ func TestRecommend(t *testing.T) {
 		if got := best(test.run); got != test.want {
 			t.Errorf("%s: %q when concluded again", test.name, got)
 		}
+	}
+}
+
+// TestPreferred: a higher mean is no reason to recommend a treatment; an interval that is
+// apart from the other's is, and so is a limit that one reaches and the other misses.
+func TestPreferred(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		b, c    float64 // means of the levels with 1 and 2 settings
+		scatter float64 // of the trials of both
+		want    string
+	}{
+		{name: "more, and apart", b: 4e8, c: 5e8, scatter: 0.002, want: "c"},
+		{name: "more, as chance has it", b: 4e8, c: 5e8, scatter: 0.2, want: "b"},
+		{name: "less than the margin", b: 4.95e8, c: 5e8, scatter: 0.0002, want: "b"},
+		{name: "the limit", b: 9.3e8, c: 9.45e8, scatter: 0.002, want: "c"},
+		{name: "as chance has it, near the limit", b: 9.3e8, c: 9.4e8, scatter: 0.02, want: "b"},
+	} {
+		run := sciencetest.Levels("", 956e6, []string{""}, []string{"a", "b", "c"}, func(_, l string, block int) float64 {
+			wave := []float64{-1, 1, 0.5, -0.5}[(block+len(l))%4]
+			if l == "c" {
+				wave = -wave
+			}
+			return map[string]float64{"a": 1e8, "b": test.b, "c": test.c}[l] * (1 + test.scatter*wave)
+		}, 4)
+		if Conclude(run); best(run) != test.want {
+			t.Errorf("%s: %q, want %q", test.name, best(run), test.want)
+		}
+	}
+}
+
+// TestTriedEverywhere: what was tried in one of two conditions is not recommended for both.
+func TestTriedEverywhere(t *testing.T) {
+	run := sciencetest.Levels("", 956e6, []string{"w", "r"}, []string{"a", "b", "c"}, func(_, l string, block int) float64 {
+		return map[string]float64{"a": 1e8, "b": 3e8, "c": 9e8}[l] + float64(block)*1e4
+	}, 4)
+	run.Design.Partial = true
+	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["c"] == "r" && t.Levels["l"] == "c" })
+	if Conclude(run); best(run) != "w, b; r, b" {
+		t.Errorf("%q", best(run))
 	}
 }
 

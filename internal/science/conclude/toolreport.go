@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/toolreport"
 )
 
@@ -27,7 +28,7 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	}
 	r := &record.ToolReportResult{
 		Factor: f.Name, Level: top.Levels[f.Name], GoodputBps: top.Goodput.MeanBps, LimitBps: top.LimitBps,
-		Report: top.ToolReported, Cost: leading(run, top, f.Name),
+		Report: top.ToolReported, Over: metric.Surplus.Estimate(top), Cost: leading(run, top, f.Name),
 	}
 	for _, f := range run.Factors {
 		if e := metric.Surplus.Effect(leading(run, top, f.Name)); e != nil {
@@ -44,16 +45,23 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	if settled {
 		return r
 	}
-	a := toolreport.Agree(run.Trials)
-	r.Predicted, r.PredictedTrials = a.Ratio, a.Trials
+	var parts []float64
+	for _, t := range run.Trials {
+		if part, ok := toolreport.PredictedPart(t.ToolReported); ok {
+			parts = append(parts, part)
+		}
+	}
+	predicted := stats.Mean(parts, run.Confidence)
+	r.Predicted, r.PredictedLow, r.PredictedHigh, r.PredictedTrials = predicted.Mean, predicted.Low, predicted.High, len(parts)
 	first := Rows(run, f)[0]
 	if first.ToolReported != nil {
 		r.FirstSumBps = first.ToolReported.SumBps
 	}
 	r.Flat = r.Cost != nil && !r.Cost.Ratio.None && r.Cost.Ratio.High > 0 && r.Cost.Ratio.High < 1+run.Margin
 	if r.Cost == nil && top.Goodput.Confidence > 0 {
-		r.Flat = top.Goodput.HighBps < (1+run.Margin)*first.Goodput.MeanBps
+		r.Flat = top.Goodput.HighBps < (1+run.Margin)*first.Goodput.LowBps
 	}
+	r.Rises = slices.ContainsFunc(r.Surplus, func(e record.Effect) bool { return e.Verdict == record.Worsens })
 	for _, p := range run.Published {
 		for _, s := range p.Series[:min(1, len(p.Series))] {
 			if n := len(s.Points); n > 1 {

@@ -29,7 +29,7 @@ func TestToolReport(t *testing.T) {
 		Conclude(test.run)
 		r := test.run.Conclusion.ToolReport
 		if r == nil || r.Factor != "aliases" || r.Level != "254" || len(r.Surplus) != 2 || r.Surplus[0].Verdict != test.connections || r.Surplus[1].Verdict != test.aliases ||
-			math.Abs(r.Predicted-test.predicted) > 1e-6 || r.Flat != test.flat || len(r.Published) != 1 || r.Elsewhere != nil {
+			math.Abs(r.Predicted-test.predicted) > 1e-6 || r.Flat != test.flat || r.Rises != (test.connections == record.Worsens) || len(r.Published) != 1 || r.Elsewhere != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -148,14 +148,13 @@ type Agreement struct {
 // Agree holds what was predicted against what was seen, trial by trial. One whose
 // surplus is less than a window can be off by says nothing of the prediction.
 func Agree(trials []record.Trial) (a Agreement) {
-	const least = 0.02
 	var predicted, seen float64
 	for _, t := range trials {
-		s := t.ToolReported
-		if s == nil || s.PredictedBps == 0 || s.SurplusBps <= 0 || s.SurplusBps < least*s.GoodputBps {
+		one, ok := PredictedPart(t.ToolReported)
+		if !ok {
 			continue
 		}
-		one := s.PredictedBps / s.SurplusBps
+		s := t.ToolReported
 		if a.Trials++; a.Trials == 1 {
 			a.Low, a.High = one, one
 		}
@@ -169,6 +168,16 @@ func Agree(trials []record.Trial) (a Agreement) {
 		a.Ratio = predicted / seen
 	}
 	return a
+}
+
+// PredictedPart is how much of a surplus was predicted; false: there is no prediction, or
+// the surplus is less than a window can be off by.
+func PredictedPart(s *record.ToolReported) (part float64, ok bool) {
+	const least = 0.02
+	if s == nil || s.PredictedBps == 0 || s.SurplusBps <= 0 || s.SurplusBps < least*s.GoodputBps {
+		return 0, false
+	}
+	return s.PredictedBps / s.SurplusBps, true
 }
 
 // method describes what is summed up.

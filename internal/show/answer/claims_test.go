@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -44,6 +45,33 @@ func TestNoFixFromChance(t *testing.T) {
 			if float64(len(claims)) > most {
 				t.Errorf("%s, %d levels: %d of %d runs claim a fix, such as %s", name, levels, len(claims), runs, claims[0])
 			}
+		}
+	}
+}
+
+// TestMissed: how rare an event the trials can miss stands in an answer that a limit is
+// reached or something makes no difference, and in no other.
+func TestMissed(t *testing.T) {
+	two := func(base, level float64) *record.Run {
+		return sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"a", "b"}, func(_, l string, b int) float64 {
+			return map[string]float64{"a": base, "b": level}[l] * (1 + 0.001*float64(b%3))
+		}, 4)
+	}
+	const said = "4 trials of a treatment can miss what happens in fewer than 53 % of trials."
+	for name, test := range map[string]struct {
+		run  *record.Run
+		want bool
+	}{
+		"a fix":                {sciencetest.Few(4, 0, 4), true},
+		"the baseline is best": {sciencetest.Few(4, 4, 0), true},
+		"no difference":        {sciencetest.Few(4, 0, 5), true},
+		"only worse":           {two(500e6, 100e6), false},
+		"only better":          {two(100e6, 500e6), false},
+	} {
+		conclude.Conclude(test.run)
+		test.run.Conclusion.FewestTrials, test.run.Conclusion.Missed = 4, 1-math.Pow(0.05, 1./4)
+		if a := Run(test.run); slices.Contains(a.Statements, said) != test.want {
+			t.Errorf("%s: %v", name, a)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -28,9 +27,10 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 		switch {
 		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
 			a.Statements = append(a.Statements, "What "+name+" cost is not known from this run")
+		case e.Verdict == record.Improves:
+			head = fmt.Sprintf("with %s goodput is %s higher", name, percent(-loss, half))
 		default:
-			mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(loss, half)
-			head = fmt.Sprintf("%s cost %s ± %s %% of goodput", name, mean, spread)
+			head = fmt.Sprintf("%s cost %s of goodput", name, percent(loss, half))
 			if e.Verdict == record.Inconclusive {
 				head += " (inconclusive)"
 			}
@@ -41,16 +41,8 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	if s.Processes > 0 {
 		who = s.Tool + " reports"
 	}
-	over := 0.0
-	if s.GoodputBps > 0 {
-		over = s.SurplusBps / s.GoodputBps
-	}
 	sum, suffix := quantity(c.Unit, s.SumBps, largest)
-	more := "more"
-	if over < 0 {
-		more = "less"
-	}
-	a.Headline = fmt.Sprintf("%s; %s %s %s, %s %% %s than was received", head, who, sum, suffix, number.Round(100*math.Abs(over), 1), more)
+	a.Headline = fmt.Sprintf("%s; %s %s %s, %s", head, who, sum, suffix, received(t))
 	rise := publishedRise(c, t, largest)
 	var moves []string
 	for _, say := range []struct{ verdict, one, many string }{
@@ -73,6 +65,38 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 		a.Statements = append(a.Statements, fmt.Sprintf("The path can carry no more than %s %s", limit, suffix))
 	}
 	return a
+}
+
+// percent spells a percentage with half its interval: "3.0 ± 0.2 %".
+func percent(value, half float64) string {
+	mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(value, half)
+	if spread == "" {
+		return mean + " %"
+	}
+	return mean + " ± " + spread + " %"
+}
+
+// received says how much more than was received another program reports, as far as the
+// interval shows that.
+func received(t *record.ToolReportResult) string {
+	over, than := t.Over, " more than was received"
+	if over.Trials < 2 { // no interval, or a document that has none
+		over = record.ResponseEstimate{Mean: t.Report.SurplusBps / max(t.Report.GoodputBps, 1)}
+	}
+	value := over.Mean
+	if value < 0 {
+		value, than = -value, " less than was received"
+	}
+	share := percent(100*value, 100*over.HalfWidth()) + than
+	switch floor := metric.Surplus.Floor; {
+	case t.Over.Trials == 1:
+		return share + " in a single trial"
+	case over.Confidence > 0 && over.Low > -floor && over.High < floor:
+		return fmt.Sprintf("as much as was received, within %.3g %%", 100*floor)
+	case over.Confidence > 0 && over.Low <= 0 && over.High >= 0:
+		return share + " (inconclusive)"
+	}
+	return share
 }
 
 // elsewhere says what becomes of the surplus with other levels.
@@ -104,10 +128,11 @@ func elsewhere(t *record.ToolReportResult) string {
 func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float64) string {
 	predicted := ""
 	if t.PredictedTrials > 0 {
-		predicted = fmt.Sprintf("%.0f %% of it follows from what the kernel counts", 100*t.Predicted)
+		predicted = " of it follows from what the kernel counts"
 		if t.Report.Processes == 0 {
-			predicted = fmt.Sprintf("%.0f %% of it was left in send buffers", 100*t.Predicted)
+			predicted = " of it was left in send buffers"
 		}
+		predicted = percent(100*t.Predicted, 50*(t.PredictedHigh-t.PredictedLow)) + predicted
 	}
 	if len(t.Published) == 0 {
 		return strings.Replace(predicted, " of it ", " of the surplus ", 1)
@@ -127,7 +152,7 @@ func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float
 	switch {
 	case t.PredictedTrials == 0:
 		return rise + " does not show here: no trial had a surplus of 2 % or more"
-	case t.Flat && t.Predicted >= 0.85 && t.Predicted <= 1.15 && here != "":
+	case t.Flat && t.Rises && t.PredictedLow >= 0.85 && t.PredictedHigh <= 1.15 && here != "":
 		return fmt.Sprintf("%s is an accounting artefact, here %s: %s", rise, here, predicted)
 	}
 	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, here, predicted)
