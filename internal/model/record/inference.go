@@ -52,3 +52,13 @@ type Outlier struct {
 	Others    float64  `json:"others"` // the median of the treatment's other trials
 	Saw       []string `json:"saw,omitempty"`
 }
+
+// Outlier is a trial's, in a response; nil: it does not stand apart.
+func (r *Run) Outlier(response string, order int) *Outlier {
+	for i := range r.Outliers {
+		if o := &r.Outliers[i]; o.Response == response && o.Order == order {
+			return o
+		}
+	}
+	return nil
+}

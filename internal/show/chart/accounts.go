@@ -23,7 +23,10 @@ type account struct {
 	role   figure.Role
 }
 
-type accountPoint struct{ x, bps, low, high float64 }
+type accountPoint struct {
+	x, bps, low, high float64
+	trials            []dot
+}
 
 // leastRows is how many levels make a curve.
 const leastRows = 3
@@ -47,7 +50,7 @@ func accountsFigure(v *view.View) (figure.Figure, bool) {
 			f.Data = append(f.Data, []string{a.name, number.Exact(p.x), number.Exact(p.bps), number.Exact(p.low), number.Exact(p.high)})
 		}
 	}
-	f.Note = "The axis does not begin at 0. Dashed: not measured here."
+	f.Note = "The axis does not begin at 0. Small dots are trials. Dashed: not measured here."
 	for _, p := range v.Run.Published {
 		f.Note += " " + p.Name + ": " + p.Origin + "."
 	}
@@ -73,7 +76,7 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 			return nil, 0 // names have no distance from each other
 		}
 		g := t.Goodput
-		received.points = append(received.points, accountPoint{x, g.MeanBps, g.LowBps, g.HighBps})
+		received.points = append(received.points, accountPoint{x, g.MeanBps, g.LowBps, g.HighBps, accountDots(v, t.Name, received.name, func(t *record.Trial) float64 { return t.GoodputBps })})
 		limit = max(limit, t.LimitBps)
 		s := t.ToolReported
 		if s == nil {
@@ -82,7 +85,7 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 		if reported.name = s.Tool + " says"; s.Processes == 0 {
 			reported.name = "counted at the senders"
 		}
-		reported.points = append(reported.points, accountPoint{x: x, bps: s.SumBps})
+		reported.points = append(reported.points, accountPoint{x: x, bps: s.SumBps, trials: accountDots(v, t.Name, reported.name, saidIn)})
 		if s.PredictedBps != 0 {
 			predicted.points = append(predicted.points, accountPoint{x: x, bps: s.GoodputBps + s.PredictedBps})
 		}
@@ -111,6 +114,25 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 		list[i].role = figure.SeriesRole(i)
 	}
 	return list, limit
+}
+
+// accountDots are what one party counted in a treatment's trials; of is 0 where it counted
+// nothing.
+func accountDots(v *view.View, treatment, name string, of func(*record.Trial) float64) (list []dot) {
+	for _, t := range v.Run.TrialsOf(treatment) {
+		if bps := of(t); bps > 0 {
+			list = append(list, dot{value: bps, tip: fmt.Sprintf("%s, trial %d in block %d: %s", name, t.Order, t.Block, v.Scale.Spell(bps))})
+		}
+	}
+	return list
+}
+
+// saidIn is what another program, or else the senders, said of a trial.
+func saidIn(t *record.Trial) float64 {
+	if t.ToolReported != nil {
+		return t.ToolReported.SumBps
+	}
+	return t.SenderReportedBps
 }
 
 // senderMean is what counting at the sender gives, up to the last write.
@@ -148,6 +170,9 @@ func accountsPanel(v *view.View, factor record.Factor, list []account, limit, wi
 	for _, a := range list {
 		for _, p := range a.points {
 			low, high = min(low, p.bps), max(high, p.bps)
+			for _, t := range p.trials {
+				low, high = min(low, t.value), max(high, t.value)
+			}
 			first, last = min(first, p.x), max(last, p.x)
 		}
 	}
@@ -195,6 +220,7 @@ func accountsPanel(v *view.View, factor record.Factor, list []account, limit, wi
 			curve.Dash()
 		}
 		for i, at := range points {
+			p.dots(a.points[i].trials, 9, a.role, p.y, func(y, away float64) figure.Point { return figure.Point{X: at.X + 4 + away, Y: y} })
 			p.Circle(at, 2.8, a.role).Tip(fmt.Sprintf("%s, %s %s: %s", a.name, number.Exact(a.points[i].x), factor.Name, v.Scale.Spell(a.points[i].bps)))
 		}
 		ends = append(ends, curveEnd{a.name, points[len(points)-1].Y, a.role})

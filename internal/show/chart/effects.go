@@ -2,9 +2,7 @@ package chart
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -23,34 +21,34 @@ import (
 // mostEffects is how many comparisons a panel has; the table has all.
 const mostEffects = 60
 
-// effectGroup are comparisons with the same level, at the same conditions.
-type effectGroup struct {
-	against string
-	effects []*record.Effect
-}
-
 func effectsFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "effects", Title: effectsTitle(v), Data: export.Rows(v.Run, "effects")}
 	left := 0
-	var all []effectGroup // which share an axis
-	for _, col := range v.Columns {
-		groups, more := effectGroups(v, col)
-		left, all = left+more, append(all, groups...)
-		if len(groups) > 0 {
-			f.Panels = append(f.Panels, figure.Panel{Title: col.Name, Draw: func(width float64) *figure.Drawing {
-				low, high := ratioAxis(all, v.Run.Margin)
-				return effectsPanel(v, groups, low, high, width)
+	what := "Each mark is a ratio with its interval"
+	for _, s := range []sizing{ratiosOf(v), differencesOf(v)} {
+		var all []effectGroup // which share an axis
+		for _, col := range v.Columns {
+			groups, more := effectGroups(v, col, s)
+			left, all = left+more, append(all, groups...)
+			if len(groups) == 0 {
+				continue
+			}
+			if s.panel != "" {
+				what = "Each mark is a ratio or, where there is none, a difference, with its interval"
+			}
+			f.Panels = append(f.Panels, figure.Panel{Title: strings.TrimPrefix(col.Name+s.panel, ": "), Draw: func(width float64) *figure.Drawing {
+				return effectsPanel(v, groups, s, s.span(all), width)
 			}})
 		}
 	}
 	if len(f.Panels) == 0 {
 		return figure.Figure{}, false
 	}
-	f.Note = "Each mark is a ratio with its interval"
+	f.Note = what
 	if v.Run.Confidence > 0 {
 		f.Note += fmt.Sprintf("; with %s confidence all of them are right at once", number.Percent(v.Run.Confidence))
 	}
-	f.Note += "."
+	f.Note += ". Small dots are blocks."
 	if v.Run.Margin > 0 {
 		f.Note += fmt.Sprintf(" Shaded: ±%.3g %%, which makes no difference in practice.", 100*v.Run.Margin)
 	}
@@ -60,13 +58,13 @@ func effectsFigure(v *view.View) (figure.Figure, bool) {
 	return f, true
 }
 
-// effectGroups are a condition's comparisons that have a ratio, in the run's order,
-// and how many more there are.
-func effectGroups(v *view.View, col view.Column) (groups []effectGroup, more int) {
+// effectGroups are a condition's comparisons that have a size of this kind, in the run's
+// order, and how many more there are.
+func effectGroups(v *view.View, col view.Column, s sizing) (groups []effectGroup, more int) {
 	n := 0
 	for i := range v.Run.Effects {
 		e := &v.Run.Effects[i]
-		if !view.Holds(e.At, col.Levels) || !plottable(e) {
+		if size, ok := s.size(e); !ok || !number.Finite(size.Mean) || !view.Holds(e.At, col.Levels) {
 			continue
 		}
 		if n++; n > mostEffects {
@@ -78,13 +76,9 @@ func effectGroups(v *view.View, col view.Column) (groups []effectGroup, more int
 		if at < 0 {
 			at, groups = len(groups), append(groups, effectGroup{against: against})
 		}
-		groups[at].effects = append(groups[at].effects, e)
+		groups[at].effects = append(groups[at].effects, newDrawnEffect(v, e, s))
 	}
 	return groups, more
-}
-
-func plottable(e *record.Effect) bool {
-	return e.Difference == nil && !e.Ratio.None && e.Ratio.Mean > 0 && number.Finite(e.Ratio.Mean)
 }
 
 // groupOf says what effects are compared with: the level, its factor where there are
@@ -139,134 +133,115 @@ var verdictRoles = map[string]figure.Role{
 	record.Improves: figure.Change, record.Worsens: figure.Limit, record.NoDifference: figure.Base, record.Inconclusive: figure.Ink,
 }
 
-// ratioAxis is how far ratios go: as far as the figures do, and their intervals where
-// those are not much wider. It always has the margin and some room around it.
-func ratioAxis(groups []effectGroup, margin float64) (low, high float64) {
-	low, high = 1/(1+4*max(margin, 0.02)), 1+4*max(margin, 0.02)
-	for _, g := range groups {
-		for _, e := range g.effects {
-			r := e.Ratio
-			low, high = min(low, r.Mean), max(high, r.Mean)
-			if r.High > 0 {
-				low, high = min(low, max(r.Low, r.Mean/2)), max(high, min(r.High, r.Mean*2))
-			}
-		}
-	}
-	low = max(low, high/1e6)
-	room := math.Pow(high/low, 0.03)
-	return low / room, high * room
-}
-
-// ratioLadders are the labelled ratios within a power of ten, densest first.
-var ratioLadders = [][]float64{{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}
-
-// ratioTicks are round ratios between two, at most n of them, one always among them:
-// evenly spaced near one, where that reads better than powers of ten.
-func ratioTicks(low, high float64, n int) []float64 {
-	if low > 0.4 && high <= 2 {
-		return ticks(low, high, n)
-	}
-	list := logTicks(low, high, n, ratioLadders...)
-	if len(list) > n {
-		return []float64{1}
-	}
-	return list
-}
-
 // effectRow is a line of a forest plot: a heading where it has no effect.
 type effectRow struct {
-	*record.Effect
+	drawnEffect
 	name, value string
 	y           float64 // its upper edge
 }
 
-// effectRows lays out a panel's lines from top to bottom.
-func effectRows(v *view.View, groups []effectGroup, y, headHeight, rowHeight float64, stacked bool) (rows []effectRow, bottom float64) {
+// effectRows are a panel's lines from top to bottom.
+func effectRows(v *view.View, groups []effectGroup, stacked bool) (rows []effectRow) {
 	for _, g := range groups {
-		rows = append(rows, effectRow{name: figure.Plain(g.against), y: y})
-		y += headHeight
+		rows = append(rows, effectRow{name: figure.Plain(g.against)})
 		for _, e := range g.effects {
-			value, interval := v.MeasureOf(e).Against(e)
+			value, interval := v.MeasureOf(e.Effect).Against(e.Effect)
 			if !stacked {
 				value = number.Bracketed(value, interval)
 			}
-			rows = append(rows, effectRow{e, figure.Plain(e.To), value, y})
-			y += rowHeight
+			rows = append(rows, effectRow{drawnEffect: e, name: figure.Plain(e.To), value: value})
 		}
 	}
-	return rows, y
+	return rows
 }
 
-func effectsPanel(v *view.View, groups []effectGroup, low, high, width float64) *figure.Drawing {
+func effectsPanel(v *view.View, groups []effectGroup, s sizing, span [2]float64, width float64) *figure.Drawing {
 	// Where there is little room a name stands above its mark.
-	const headHeight = 26.0
-	stacked, rowHeight := width < 700, 25.0
+	const headHeight, markHeight = 26.0, 22.0
+	stacked, nameHeight := width < 700, 0.0
 	if stacked {
-		rowHeight = 38
+		nameHeight = 17
 	}
-	p := plot{top: 8}
-	rows, bottom := effectRows(v, groups, p.top, headHeight, rowHeight, stacked)
-	p.bottom, p.Drawing = bottom, figure.New(width, bottom+38)
+	rows := effectRows(v, groups, stacked)
 	nameWidth, valueWidth, wordWidth := 0.0, 0.0, 0.0
-	var spans [][2]float64 // the axis lies under marks, not under names
+	var blocks [][]dot
 	for _, r := range rows {
 		if r.Effect == nil {
 			continue
 		}
+		blocks = append(blocks, r.blocks)
 		nameWidth = max(nameWidth, figure.TextWidth(r.name, sizeText, false))
 		valueWidth = max(valueWidth, figure.TextWidth(r.value, sizeSmall, false))
 		wordWidth = max(wordWidth, figure.TextWidth(r.Verdict, sizeSmall, false))
-		span := [2]float64{r.y, r.y + rowHeight}
-		if stacked {
-			span = [2]float64{r.y + 17, r.y + 32}
-		}
-		spans = append(spans, span)
 	}
-	p.left, p.right = min(nameWidth, width*0.34)+14, width-valueWidth-wordWidth-26
+	p := plot{top: 8, left: min(nameWidth, width*0.34) + 14, right: width - valueWidth - wordWidth - 26}
 	if stacked {
 		p.left, p.right = 4, width-max(valueWidth, wordWidth)-12
 	}
-	p.x = logarithmic(low, high, p.left, p.right)
-	ruler := func(role figure.Role, width, ratio float64) {
-		for _, s := range spans {
-			p.Line(role, width, figure.Point{X: p.x(ratio), Y: s[0]}, figure.Point{X: p.x(ratio), Y: s[1]})
+	p.x = s.scale(span[0], span[1], p.left, p.right)
+	room := dotRoom(blocks, p.x, 0, 16)
+	rowHeight := nameHeight + markHeight + room
+	p.bottom = p.top
+	for i := range rows {
+		rows[i].y = p.bottom
+		if p.bottom += rowHeight; rows[i].Effect == nil {
+			p.bottom += headHeight - rowHeight
 		}
 	}
-	if m := v.Run.Margin; m > 0 {
-		for _, s := range spans {
-			p.Rect(p.x(1-m), s[0], p.x(1+m)-p.x(1-m), s[1]-s[0], figure.Faint)
-		}
-	}
-	marks := ratioTicks(low, high, int(max(3, (p.right-p.left)/46)))
-	var labels []string
-	for _, mark := range marks {
-		ruler(figure.Faint, 1, mark)
-		labels = append(labels, strconv.FormatFloat(mark, 'g', 4, 64)+"×")
-	}
-	p.xLabels(marks, labels)
-	ruler(figure.Ink, 1.2, 1)
-	p.Text(p.left, p.bottom+32, v.Lead().Label+" as a ratio"+v.Lead().Sense(), small(figure.Start))
+	p.Drawing = figure.New(width, p.bottom+38)
+	s.background(p, v, rows, span, nameHeight, rowHeight)
 	against := ""
 	for _, r := range rows {
-		at := r.y + rowHeight/2
-		switch {
-		case r.Effect == nil:
+		if r.Effect == nil {
 			against = r.name
 			p.Text(0, r.y+17, figure.Fit(r.name, max(p.left, width*0.5), sizeText, true), figure.Style{Size: sizeText, Bold: true})
 			continue
-		case stacked:
+		}
+		at, text := r.y+nameHeight+9, r.y+rowHeight/2+4
+		word := figure.Style{Size: sizeSmall, Role: verdictText(r.Effect)}
+		if stacked {
+			word.Anchor = figure.End
 			p.Text(0, r.y+13, figure.Fit(r.name, p.right-4, sizeText, false), figure.Style{Size: sizeText}).Tip(r.To)
 			p.Text(width, r.y+13, r.value, figure.Style{Size: sizeSmall, Anchor: figure.End})
-			p.Text(width, r.y+28, r.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(r.Effect), Anchor: figure.End})
-			at = r.y + 24
-		default:
-			p.Text(0, at+4, figure.Fit(r.name, p.left-12, sizeText, false), figure.Style{Size: sizeText}).Tip(r.To)
-			p.Text(width-wordWidth-12, at+4, r.value, figure.Style{Size: sizeSmall, Anchor: figure.End})
-			p.Text(width-wordWidth, at+4, r.Verdict, figure.Style{Size: sizeSmall, Role: verdictText(r.Effect)})
+			p.Text(width, r.y+28, r.Verdict, word)
+		} else {
+			p.Text(0, text, figure.Fit(r.name, p.left-12, sizeText, false), figure.Style{Size: sizeText}).Tip(r.To)
+			p.Text(width-wordWidth-12, text, r.value, figure.Style{Size: sizeSmall, Anchor: figure.End})
+			p.Text(width-wordWidth, text, r.Verdict, word)
 		}
-		p.effectMark(r.Effect, at, low, high, against)
+		size := number.Bracketed(v.MeasureOf(r.Effect).Against(r.Effect))
+		p.effectMark(r.drawnEffect, at, span, r.To+" "+against+": "+size+", "+r.Verdict)
+		p.dots(r.blocks, room, figure.Ink, p.x, func(x, away float64) figure.Point { return figure.Point{X: x, Y: at + 8 + away} })
 	}
 	return p.Drawing
+}
+
+// background draws what lies under the marks, and not under names: the margin, the axis'
+// lines and its labels.
+func (s sizing) background(p plot, v *view.View, rows []effectRow, span [2]float64, nameHeight, rowHeight float64) {
+	under := func(draw func(top, bottom float64)) {
+		for _, r := range rows {
+			if r.Effect != nil {
+				draw(r.y+nameHeight, r.y+rowHeight)
+			}
+		}
+	}
+	ruler := func(role figure.Role, width, value float64) {
+		under(func(top, bottom float64) {
+			p.Line(role, width, figure.Point{X: p.x(value), Y: top}, figure.Point{X: p.x(value), Y: bottom})
+		})
+	}
+	if s.margin > 0 {
+		from, to := p.x(s.none-s.margin), p.x(s.none+s.margin)
+		under(func(top, bottom float64) { p.Rect(from, top, to-from, bottom-top, figure.Faint) })
+	}
+	marks, labels := s.ticks(span[0], span[1], int(max(3, (p.right-p.left)/46)))
+	for _, mark := range marks {
+		ruler(figure.Faint, 1, mark)
+	}
+	p.xLabels(marks, labels)
+	ruler(figure.Ink, 1.2, s.none)
+	p.Text(p.left, p.bottom+32, v.Lead().Label+s.axis+v.Lead().Sense(), small(figure.Start))
 }
 
 // verdictText is the role of the word: a grey that is for bars is too pale for text.
@@ -279,16 +254,16 @@ func verdictText(e *record.Effect) figure.Role {
 
 // effectMark draws an effect: a point and its interval, with arrows where that goes
 // beyond the axis. What is open is hollow.
-func (p plot) effectMark(e *record.Effect, y, low, high float64, against string) {
-	role, r := verdictRoles[e.Verdict], e.Ratio
-	if r.High > 0 {
-		from, to := p.x(r.Low), p.x(r.High)
+func (p plot) effectMark(e drawnEffect, y float64, span [2]float64, tip string) {
+	role, size := verdictRoles[e.Verdict], e.size
+	if size.High > size.Low {
+		from, to := p.x(size.Low), p.x(size.High)
 		p.Line(role, 2, figure.Point{X: from, Y: y}, figure.Point{X: to, Y: y})
 		for _, end := range []struct {
 			x    float64
 			over bool
 			sign float64
-		}{{from, r.Low < low, 1}, {to, r.High > high, -1}} {
+		}{{from, size.Low < span[0], 1}, {to, size.High > span[1], -1}} {
 			if end.over {
 				p.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign, Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
 			} else {
@@ -296,10 +271,8 @@ func (p plot) effectMark(e *record.Effect, y, low, high float64, against string)
 			}
 		}
 	}
-	size, interval := view.Ratio(r)
-	tip := strings.TrimSuffix(fmt.Sprintf("%s %s: %s %s", e.To, against, size, interval), " ") + ", " + e.Verdict
-	p.Circle(figure.Point{X: p.x(r.Mean), Y: y}, 4.6, role).Tip(tip)
+	p.Circle(figure.Point{X: p.x(size.Mean), Y: y}, 4.6, role).Tip(tip)
 	if e.Verdict == record.Inconclusive {
-		p.Circle(figure.Point{X: p.x(r.Mean), Y: y}, 2.6, figure.Paper).Tip(tip)
+		p.Circle(figure.Point{X: p.x(size.Mean), Y: y}, 2.6, figure.Paper).Tip(tip)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/show/figure"
@@ -93,7 +94,7 @@ type flowsChart struct {
 type flowsPoint struct {
 	expected, least, most float64
 	measured, low, high   float64
-	trials                []float64 // nil: a trial alone has no such figure
+	trials                []dot // nil: a trial alone has no such figure
 	tip                   string
 }
 
@@ -110,7 +111,8 @@ func carriedChart(run *record.Run, curves []view.Curve) flowsChart {
 			low, high, _ := view.WithinTrials(g)
 			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: low, high: high}
 			for _, t := range run.TrialsOf(g.Treatment) {
-				p.trials = append(p.trials, t.GoodputBps/g.LinkBps)
+				worth := t.GoodputBps / g.LinkBps
+				p.trials = append(p.trials, dot{worth, run.Outlier(metric.Goodput.Name, t.Order) != nil, fmt.Sprintf("%s, trial %d in block %d: %s links' worth", g.Treatment, t.Order, t.Block, number.Fixed(worth, 2))})
 			}
 			p.tip = fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, number.Fixed(g.MeasuredLinks, 2), number.Fixed(g.ExpectedLinks, 2), number.Fixed(g.ExpectedLowLinks, 2), number.Fixed(g.ExpectedHighLinks, 2))
 			return p
@@ -175,6 +177,10 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 	p.xAxis(flows, tickLabels(flows), "flows at once")
 
 	var ends []curveEnd
+	room := 36.0 // for dots, beside a point
+	if len(c.curves) > 1 {
+		room = 14
+	}
 	for i, curve := range c.curves {
 		role := figure.SeriesRole(curve.Place)
 		p.Line(role, 1.6, c.line(p, curve)...)
@@ -186,9 +192,7 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(point.low)}, figure.Point{X: x, Y: p.y(point.high)}).Tip(point.tip)
 			}
 			p.Circle(figure.Point{X: x, Y: p.y(point.measured)}, 4.5, role).Tip(point.tip)
-			for k, trial := range point.trials { // beside the interval, apart where equal
-				p.Circle(figure.Point{X: x + 8 + 2*float64(k%3), Y: p.y(trial)}, 1.5, role).Tip(point.tip)
-			}
+			p.dots(point.trials, room, role, p.y, func(at, away float64) figure.Point { return figure.Point{X: x + 5 + away, Y: at} })
 		}
 		end := c.point(curve.Groups[len(curve.Groups)-1])
 		ends = append(ends, curveEnd{curve.Name, p.y(end.expected), role})

@@ -17,15 +17,15 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 	if len(v.Rows) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: v.ResponseCSV(m), Note: "Dots are trials."}
+	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: v.ResponseCSV(m), Note: dotsNote(v)}
 	v = v.Whole() // the CSV has all
 	high := 0.0
 	for r, c := range v.Each() {
 		t := r.Treatments[c]
 		_, upper, _ := m.Bounds(t)
 		high = max(high, upper, m.Estimate(t).Mean)
-		for _, value := range m.Trials[t.Name] {
-			high = max(high, value)
+		for _, trial := range m.Trials[t.Name] {
+			high = max(high, trial.Value)
 		}
 		if m.Goodput() {
 			high = max(high, t.LimitBps)
@@ -43,12 +43,21 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Drawing {
 	c := of.At
 	nameWidth, names, rowHeight := nameColumn(v, width)
-	rowHeight = max(rowHeight, 34) // a bar and its trials
 	values, valueWidth, point := valueLabels(v, of)
 	p := plot{left: nameWidth + 10, right: width - valueWidth - 10, top: 22}
+	p.x = linear(0, high, p.left, p.right-2)
+	trials := make([][]dot, len(v.Rows))
+	for i := range v.Rows {
+		if t := v.Rows[i].Treatments[c]; t != nil {
+			trials[i] = trialDots(of.Measure, t.Name, v.Label(&v.Rows[i], c))
+		}
+	}
+	axis := func(value float64) float64 { return p.x(value * of.Shown.Per) }
+	const bar, between = 16.0, 4.0 // the bar's height, and what is above and below the dots
+	room := dotRoom(trials, axis, 6, 22)
+	rowHeight = max(rowHeight, between+bar+between+room+between)
 	p.bottom = p.top + rowHeight*float64(len(v.Rows))
 	p.Drawing = figure.New(width, p.bottom+36)
-	p.x = linear(0, high, p.left, p.right-2)
 	marks := ticks(0, high, int(max(2, (p.right-p.left)/60)))
 	for _, mark := range marks {
 		p.Line(figure.Faint, 1, figure.Point{X: p.x(mark), Y: p.top}, figure.Point{X: p.x(mark), Y: p.bottom})
@@ -57,11 +66,12 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 	p.Text(p.left, p.bottom+30, of.Head()+of.Sense()+intervalNote(v), small(figure.Start))
 	for i := range v.Rows {
 		r := &v.Rows[i]
-		y := p.top + rowHeight*(float64(i)+0.5)
-		drawName(p.Drawing, names[i], 0, y, r.Name)
+		middle := p.top + rowHeight*(float64(i)+0.5)
+		y := middle - (room+between)/2 // of the bar; the dots are below it
+		drawName(p.Drawing, names[i], 0, middle, r.Name)
 		t := r.Treatments[c]
 		if t == nil {
-			p.Text(p.left+4, y+4, "not tried", small(figure.Start))
+			p.Text(p.left+4, middle+4, "not tried", small(figure.Start))
 			continue
 		}
 		role := figure.Change
@@ -70,10 +80,10 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		}
 		low, upper, _ := of.Bounds(t)
 		mean, low, upper := of.Estimate(t).Mean*of.Shown.Per, low*of.Shown.Per, upper*of.Shown.Per
-		p.Rect(p.left, y-8, p.x(mean)-p.left, 16, role).Tip(v.Label(r, c) + ": " + of.Shown.With(values[i].text()))
+		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " + of.Shown.With(values[i].text()))
 		if t.LimitBps > 0 && of.Goodput() {
 			at := p.x(t.LimitBps * v.Scale.Per)
-			p.Line(figure.Limit, 2, figure.Point{X: at, Y: y - rowHeight/2}, figure.Point{X: at, Y: y + rowHeight/2})
+			p.Line(figure.Limit, 2, figure.Point{X: at, Y: middle - rowHeight/2}, figure.Point{X: at, Y: middle + rowHeight/2})
 		}
 		if upper > low {
 			p.Line(figure.Ink, 1.4, figure.Point{X: p.x(low), Y: y}, figure.Point{X: p.x(upper), Y: y})
@@ -81,17 +91,23 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 				p.Line(figure.Ink, 1.4, figure.Point{X: p.x(end), Y: y - 4}, figure.Point{X: p.x(end), Y: y + 4})
 			}
 		}
-		for k, value := range of.Trials[t.Name] {
-			// Beside the interval, moved up and down so that equal ones can be counted.
-			at := figure.Point{X: p.x(value * of.Shown.Per), Y: y + 12.5 + 1.5*float64(k%3-1)}
-			p.Circle(at, 2, figure.Ink).Tip(v.Label(r, c) + ": trial of " + of.Shown.With(of.Shown.Value(value)))
-		}
-		values[i].draw(p.Drawing, width-valueWidth+point, y+4.5)
+		p.dots(trials[i], room, figure.Ink, axis, func(at, away float64) figure.Point {
+			return figure.Point{X: at, Y: y + bar/2 + between + away}
+		})
+		values[i].draw(p.Drawing, width-valueWidth+point, middle+4.5)
 	}
 	if of.Goodput() {
 		limitLabel(v, p, c)
 	}
 	return p.Drawing
+}
+
+// dotsNote explains the marks of single trials.
+func dotsNote(v *view.View) string {
+	if len(v.Run.Outliers) > 0 {
+		return "Dots are trials; with a ring: it stands apart from its treatment's others."
+	}
+	return "Dots are trials."
 }
 
 func intervalNote(v *view.View) string {

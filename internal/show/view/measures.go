@@ -1,8 +1,10 @@
 package view
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -13,8 +15,15 @@ import (
 // Measure is one of the responses by which a run is judged, as it is shown.
 type Measure struct {
 	metric.Metric
-	Shown  number.Scale         // the unit that it is shown in
-	Trials map[string][]float64 // values by treatment
+	Shown  number.Scale       // the unit that it is shown in
+	Trials map[string][]Trial // by treatment
+}
+
+// Trial is the value of one trial.
+type Trial struct {
+	Block, Order int
+	Value        float64
+	Outlier      *record.Outlier // nil: it does not stand apart
 }
 
 func newMeasures(run *record.Run) []*Measure {
@@ -28,10 +37,11 @@ func newMeasures(run *record.Run) []*Measure {
 		if m.Goodput() {
 			m.Shown = goodputScale(run)
 		}
-		m.Trials = map[string][]float64{}
+		m.Trials = map[string][]Trial{}
 		for i := range run.Trials {
-			if value, ok := r.Value(&run.Trials[i]); ok {
-				m.Trials[run.Trials[i].Treatment] = append(m.Trials[run.Trials[i].Treatment], value)
+			t := &run.Trials[i]
+			if value, ok := r.Value(t); ok {
+				m.Trials[t.Treatment] = append(m.Trials[t.Treatment], Trial{t.Block, t.Order, value, run.Outlier(r.Name, t.Order)})
 			}
 		}
 		list = append(list, m)
@@ -64,6 +74,18 @@ func (m *Measure) Spell(t *record.Treatment) string {
 	return m.Shown.With(most)
 }
 
+// SpellTrial is a trial's value with its unit and, of an outlier, what was seen in it.
+func (m *Measure) SpellTrial(t Trial) string {
+	text := fmt.Sprintf("trial %d in block %d: %s", t.Order, t.Block, m.Shown.Spell(t.Value))
+	if o := t.Outlier; o != nil {
+		text += ", apart from the others (" + m.Shown.Spell(o.Others) + ")"
+		if len(o.Saw) > 0 {
+			text += ": " + strings.Join(o.Saw, "; ")
+		}
+	}
+	return text
+}
+
 // Head heads a column of figures: "goodput, MB/s".
 func (m *Measure) Head() string { return m.Label + ", " + m.Shown.Unit }
 
@@ -81,16 +103,21 @@ func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	if d == nil {
 		return Ratio(e.Ratio)
 	}
-	unit := m.Shown
-	if m.Unit == metric.Lost.Unit {
-		unit.Unit = "points" // 5 % more than 5 % is not 10 %
-	}
 	mean, half := m.Shown.Interval(d.Mean, d.HalfWidth())
-	size = unit.With(number.Plus(mean))
+	size = m.Apart().With(number.Plus(mean))
 	if half != "" {
 		interval = "±" + half
 	}
 	return size, interval
+}
+
+// Apart is the unit of differences.
+func (m *Measure) Apart() number.Scale {
+	unit := m.Shown
+	if m.Unit == metric.Lost.Unit {
+		unit.Unit = "points" // 5 % more than 5 % is not 10 %
+	}
+	return unit
 }
 
 // Pane is one response in one condition: a group of columns, a panel of a figure.
@@ -123,7 +150,7 @@ func (m *Measure) Bounds(t *record.Treatment) (low, high float64, cut bool) {
 	case m.Unit == "share":
 		most = 1
 	}
-	if values := m.Trials[t.Name]; separate(values) {
+	if values := m.values(t.Name); separate(values) {
 		least, most = max(least, slices.Min(values)), min(most, slices.Max(values))
 	}
 	least, most = min(least, e.Mean), max(most, e.Mean) // an estimate beyond the limit is in doubt, and is shown
@@ -135,6 +162,13 @@ func (m *Measure) Bounds(t *record.Treatment) (low, high float64, cut bool) {
 	}
 	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) || 2*half > 1.1*(high-low) // cut off where it was estimated
 	return max(low, least), min(high, most), uneven || low < least || high > most
+}
+
+func (m *Measure) values(treatment string) (values []float64) {
+	for _, t := range m.Trials[treatment] {
+		values = append(values, t.Value)
+	}
+	return values
 }
 
 // separate reports whether values fall into groups that are far apart for their

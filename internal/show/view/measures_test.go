@@ -45,7 +45,7 @@ func TestBounds(t *testing.T) {
 			for _, m := range newMeasures(run) {
 				for i := range run.Treatments {
 					treatment := &run.Treatments[i]
-					values := m.Trials[treatment.Name]
+					values := m.values(treatment.Name)
 					mean := m.Estimate(treatment).Mean
 					low, high, cut := m.Bounds(treatment)
 					shown++
