@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// column is one count of a table, with what it has to be.
+type column struct {
+	name        string
+	count       func(tally) (of, all int)
+	least, most float64 // the share that is required; both 0: none is
+	// required is further what a tally needs; nil: nothing.
+	required func(tally) bool
+}
+
+var (
+	covered    = column{name: "a treatment's interval holds", count: func(t tally) (int, int) { return t.covered, t.treatments }, least: 0.93}
+	stated     = column{name: "… or what the trials can show", count: func(t tally) (int, int) { return t.stated, t.treatments }, least: 0.93}
+	together   = column{name: "all effects' intervals hold", count: func(t tally) (int, int) { return t.together, t.runs }, least: 0.93}
+	described  = column{name: "… or what the trials can show", count: func(t tally) (int, int) { return t.described, t.runs }, least: 0.93}
+	direction  = column{name: "a false direction", count: func(t tally) (int, int) { return t.direction, t.runs }, most: 0.06}
+	indistinct = column{name: "a false “no difference”", count: func(t tally) (int, int) { return t.indistinct, t.runs }, most: 0.05}
+	overlooked = column{name: "… that the trials can show", count: func(t tally) (int, int) { return t.overlooked, t.runs }, most: 0.05}
+	undecided  = column{name: "no verdict", count: func(t tally) (int, int) { return t.undecided, t.effects }}
+	fix        = column{name: "a false fix", count: func(t tally) (int, int) { return t.fix, t.runs }, most: 0.03}
+	settled    = column{name: "settles", count: func(t tally) (int, int) { return t.settled, t.runs }}
+	// togetherThen is of runs that have settled.
+	togetherThen = column{name: "all effects' intervals hold then", count: func(t tally) (int, int) { return t.together, t.settled }, least: 0.93}
+	// found has to be no less than before, but for what is taken for a jump in 1 of 100 runs.
+	found  = column{name: "found", count: func(t tally) (int, int) { return t.found, t.effects }, required: func(t tally) bool { return float64(t.found) >= 0.99*float64(t.before) }}
+	before = column{name: "found by plain t", count: func(t tally) (int, int) { return t.before, t.effects }}
+)
+
+// alone is the column without a requirement.
+func (c column) alone() column {
+	c.least, c.most, c.required = 0, 0, nil
+	return c
+}
+
+// misses reports whether a count is further from what is required than simulations of
+// this size differ by chance (three standard errors).
+func (c column) misses(t tally) bool {
+	of, all := c.count(t)
+	if all == 0 {
+		return false
+	}
+	share := float64(of) / float64(all)
+	off := func(required float64) float64 { return 3 * math.Sqrt(required*(1-required)/float64(t.runs)) }
+	return c.required != nil && !c.required(t) || c.least > 0 && share < c.least-off(c.least) || c.most > 0 && share > c.most+off(c.most)
+}
+
+// cell is a count in percent; bold: it is not what is required.
+func (c column) cell(t tally) string {
+	of, all := c.count(t)
+	if all == 0 {
+		return "–"
+	}
+	percent := 100 * float64(of) / float64(all)
+	text := fmt.Sprintf("%.0f", percent)
+	if of > 0 && percent < 9.5 {
+		text = fmt.Sprintf("%.1f", percent)
+	}
+	if c.misses(t) {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// row is a network with the designs in which it is simulated.
+type row struct {
+	network
+	comparisons, responses int
+}
+
+// rows are the networks with each number of comparisons.
+func rows(comparisons []int, networks ...network) (list []row) {
+	for _, w := range networks {
+		for _, k := range comparisons {
+			list = append(list, row{w, k, 1})
+		}
+	}
+	return list
+}
+
+// table is one of the page, for these numbers of blocks.
+type table struct {
+	name    string
+	rows    []row
+	blocks  []int
+	columns []column
+	// one simulates a run of a row; nil: a run of the row's design, concluded.
+	one func(row, int, *rand.Rand) tally
+}
+
+// simulate is the tally of some runs of a row.
+func (table table) simulate(r row, blocks, runs int) tally {
+	simulate := table.one
+	if simulate == nil {
+		simulate = func(r row, blocks int, random *rand.Rand) tally {
+			return r.simulate(random, design{blocks, r.comparisons, r.responses}).judge()
+		}
+	}
+	// The number of comparisons is no part of the seed.
+	return each(fmt.Sprint(r.name, blocks), runs, func(random *rand.Rand) tally { return simulate(r, blocks, random) })
+}
+
+// text makes the table of so many runs each, and says what is not as required.
+func (table table) text(runs int, wrong func(format string, args ...any)) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| trials | comparisons |")
+	for _, c := range table.columns {
+		fmt.Fprintf(&b, " %s |", c.name)
+	}
+	fmt.Fprintf(&b, "\n|---|---|%s\n", strings.Repeat("---|", len(table.columns)))
+	for _, r := range table.rows {
+		cells := make([][]string, len(table.columns))
+		for _, n := range table.blocks {
+			t := table.simulate(r, n, runs)
+			for i, c := range table.columns {
+				cells[i] = append(cells[i], c.cell(t))
+				if of, all := c.count(t); c.misses(t) {
+					wrong("%s, %s, %d comparisons, %d blocks: %s in %d of %d", table.name, r.name, r.comparisons, n, c.name, of, all)
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d |", r.name, r.comparisons)
+		for _, c := range cells {
+			fmt.Fprintf(&b, " %s |", strings.Join(c, " / "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestInference is the audit's short form, with a few rows and runs.
+func TestInference(t *testing.T) {
+	for _, table := range short {
+		t.Run(table.name, func(t *testing.T) { table.text(200, t.Errorf) })
+	}
+}
