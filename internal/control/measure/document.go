@@ -5,7 +5,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
 )
 
 // document makes the document of a finished trial. Its figures are of the flows that were
@@ -73,27 +72,6 @@ func direction(name string, flows []record.Flow) record.MeasureDirection {
 		d.RetransBytes += f.RetransBytes
 	}
 	return d
-}
-
-// frame is how a flow's payload was wrapped: by the MTU of its route and what the
-// two ends agreed on.
-func frame(f record.Flow) limits.Frame {
-	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
-	if d := f.Datagrams; d != nil {
-		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
-	}
-	i := f.SenderInfo
-	if i == nil {
-		i = f.ReceiverInfo // the sender is a peer without an agent
-	}
-	if i != nil {
-		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
-		// A smaller maximum was set by an end or on the path.
-		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
-			frame.MTU -= frame.Payload() - payload
-		}
-	}
-	return frame
 }
 
 // end describes one machine and what the measurement cost it.

@@ -63,7 +63,7 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
 	default:
-		best := limits.Direct(slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), frame(flows[0]), len(flows), flows[0].CapBps())
+		best := limits.Direct(slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0]), len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
 			best.Why = "unknown: this host's interface reports no speed"
 		}
@@ -191,7 +191,7 @@ func atMiddle(node, name string) topology.End {
 
 // flowOver is a flow with its path over between's topology; nil: it has none.
 func flowOver(over *topology.Topology, f record.Flow, u used) limits.Flow {
-	flow := limits.Flow{Frame: frame(f), Cap: unit.BitRate(f.RateCapBps)}
+	flow := limits.Flow{Frame: limits.FrameOf(f), Cap: unit.BitRate(f.RateCapBps)}
 	if over == nil {
 		return flow
 	}

@@ -2,12 +2,14 @@ package record
 
 // Chance is what chance alone can make of a trial's goodput, where theory knows: the same
 // flows carry from LeastBps to MostBps, by the equal-cost paths or the interfaces that a
-// hash of drawn ports or a race of ARP replies gives them in a trial. A trial without one
-// has nothing of that kind left to chance, as far as theory knows.
+// hash of drawn ports or a race of ARP replies gives them in a trial. What has a chance below
+// 1e-3 in a trial is outside; what was measured is not. A trial without one has nothing of
+// that kind left to chance, as far as theory knows.
 type Chance struct {
 	LeastBps float64 `json:"least_bps"`
 	MostBps  float64 `json:"most_bps"`
-	// By names what is left to chance: "8 flows over 2 equal-cost paths".
+	// By names what is left to chance: "8 flows over 2 equal-cost paths", "8 flows over 4
+	// interfaces of server by ARP".
 	By string `json:"by"`
 }
 

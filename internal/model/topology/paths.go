@@ -24,34 +24,46 @@ const maxPaths = 1024
 // reachable there, otherwise through an interface with the destination's prefix,
 // otherwise by the routes. Several next hops make several paths.
 func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, error) {
+	paths, _, err := t.PathShares(from, source, destination)
+	return paths, err
+}
+
+// PathShares lists Paths and the share of all packets' hashes that each gets, by the weights
+// of the next hops along it. shares is nil where some host has several routes to the
+// destination: no hash chooses among these.
+func (t *Topology) PathShares(from string, source, destination netip.Addr) (paths [][]End, shares []float64, err error) {
 	host, ok := t.Host(from)
 	if !ok {
-		return nil, fmt.Errorf("no host %q to send from", from)
+		return nil, nil, fmt.Errorf("no host %q to send from", from)
 	}
 	w := walk{t: t, destination: destination, index: newIndex(t)}
-	var err error
 	if host.holds(destination) {
 		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
 	} else if len(t.holders(destination)) == 0 {
 		err = fmt.Errorf("no interface holds %s", destination)
 	} else {
-		err = w.from(host, source, nil)
+		err = w.from(host, source, nil, 1)
 	}
 	if len(w.paths) > 0 {
-		return w.paths, nil
+		if w.severalRoutes {
+			w.shares = nil
+		}
+		return w.paths, w.shares, nil
 	}
 	if source.IsValid() {
 		from += " (" + source.String() + ")"
 	}
-	return nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
+	return nil, nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
-// walk collects the paths to one destination.
+// walk collects the paths to one destination, and the share of each.
 type walk struct {
-	t           *Topology
-	destination netip.Addr
-	index       index
-	paths       [][]End
+	t             *Topology
+	destination   netip.Addr
+	index         index
+	paths         [][]End
+	shares        []float64
+	severalRoutes bool // at some host
 }
 
 // index finds hosts, switches and ends by name in constant time. A name that a host and a
@@ -87,24 +99,38 @@ func newIndex(t *Topology) index {
 // nextHop is one candidate for leaving a host: through an interface, to an address or to an interface
 // that the file names.
 type nextHop struct {
-	out string // empty: any interface through which it is reachable
-	to  netip.Addr
-	end End
+	out    string // empty: any interface through which it is reachable
+	to     netip.Addr
+	end    End
+	weight int // among the next hops of its route; 0: 1
 }
 
-// from continues a path at a host, the sender or a router. The error is why no path was
-// found.
-func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
-	hops := host.nextHops(source, w.destination)
-	if len(hops) == 0 {
+func (h nextHop) share(of []nextHop) float64 {
+	sum := 0
+	for _, o := range of {
+		sum += max(1, o.weight)
+	}
+	return float64(max(1, h.weight)) / float64(sum)
+}
+
+// from continues a path at a host, the sender or a router, which gets a share of the
+// packets. The error is why no path was found.
+func (w *walk) from(host *Host, source netip.Addr, sofar []End, share float64) error {
+	routes := host.bestRoutes(source, w.destination)
+	if len(routes) == 0 {
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
+	}
+	w.severalRoutes = w.severalRoutes || len(routes) > 1
+	var hops []nextHop
+	for _, r := range routes {
+		hops = append(hops, r.nextHops...)
 	}
 	var reasons []error
 	for _, h := range hops {
 		if len(w.paths) >= maxPaths {
 			break
 		}
-		if err := w.follow(host, h, sofar); err != nil {
+		if err := w.follow(host, h, sofar, share*h.share(hops)); err != nil {
 			reasons = append(reasons, err)
 		}
 	}
@@ -112,7 +138,7 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End) error {
 }
 
 // follow follows one next hop and continues at the host that it reaches.
-func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
+func (w *walk) follow(host *Host, h nextHop, sofar []End, share float64) error {
 	segment := w.index.pathToNextHop(host, h)
 	if segment == nil {
 		return fmt.Errorf("%s is not reachable from %s", h.target(), End{host.Name, h.out})
@@ -121,7 +147,7 @@ func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
 	arrived := path[len(path)-1]
 	next := w.index.hosts[arrived.Node]
 	if next.holds(w.destination) {
-		w.paths = append(w.paths, path)
+		w.paths, w.shares = append(w.paths, path), append(w.shares, share)
 		return nil
 	}
 	if !next.Forward {
@@ -130,7 +156,7 @@ func (w *walk) follow(host *Host, h nextHop, sofar []End) error {
 	if slices.ContainsFunc(sofar, func(e End) bool { return e.Node == next.Name }) {
 		return fmt.Errorf("the routes lead back to %s", next.Name)
 	}
-	return w.from(next, netip.Addr{}, path)
+	return w.from(next, netip.Addr{}, path, share)
 }
 
 func (h nextHop) target() string {
@@ -140,8 +166,8 @@ func (h nextHop) target() string {
 	return h.to.String()
 }
 
-// nextHops chooses the next hops as Paths documents.
-func (h *Host) nextHops(source, destination netip.Addr) []nextHop {
+// bestRoutes chooses the routes as Paths documents.
+func (h *Host) bestRoutes(source, destination netip.Addr) []route {
 	holder := ""
 	if source.IsValid() {
 		for _, p := range h.Interfaces {
@@ -191,22 +217,16 @@ func (e route) leavesThrough(iface string) bool {
 	return slices.ContainsFunc(e.nextHops, func(h nextHop) bool { return h.out == iface })
 }
 
-// best returns the next hops of the routes with the longest prefix and, among
-// those, the lowest metric. Interfaces that share a prefix are equally intended.
-func best(entries []route) []nextHop {
+// best returns the routes with the longest prefix and, among those, the lowest metric.
+// Interfaces that share a prefix are equally intended.
+func best(entries []route) []route {
 	first := slices.MinFunc(entries, func(a, b route) int {
 		if a.bits != b.bits {
 			return b.bits - a.bits
 		}
 		return a.metric - b.metric
 	})
-	var hops []nextHop
-	for _, e := range entries {
-		if e.bits == first.bits && e.metric == first.metric {
-			hops = append(hops, e.nextHops...)
-		}
-	}
-	return hops
+	return slices.DeleteFunc(entries, func(e route) bool { return e.bits != first.bits || e.metric != first.metric })
 }
 
 // routesTo lists the routes of one table that match a destination.
@@ -249,7 +269,7 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 // nexthop reads a next hop. "default" is the same in both families: there an address of
 // the other family means a route of the other family, and ok is false.
 func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (nextHop, bool) {
-	out := nextHop{out: n.Interface, to: destination}
+	out := nextHop{out: n.Interface, to: destination, weight: n.Weight}
 	if n.Via == "" {
 		return out, true
 	}

@@ -63,3 +63,18 @@ func TestPathsByNexthopObjects(t *testing.T) {
 		t.Errorf("a setting took a member away: %v, %v", paths, err)
 	}
 }
+
+// TestPathShares: next hops get shares by their weights, and interfaces on one subnet none,
+// since the kernel has a route by each and takes one.
+func TestPathShares(t *testing.T) {
+	over, to := fabric(), netip.MustParseAddr("10.0.200.2")
+	over.Hosts[0].Routes = []setting.Route{{To: "10.0.200.2/32", Nexthops: []setting.Nexthop{
+		{Via: "inet6 fe80::1", Interface: "up0"}, {Via: "inet6 fe80::2", Interface: "up1", Weight: 3},
+	}}}
+	if paths, shares, err := over.PathShares("s1", netip.Addr{}, to); err != nil || len(paths) != 2 || fmt.Sprint(shares) != "[0.25 0.75]" {
+		t.Errorf("%v %v %v", paths, shares, err)
+	}
+	if paths, shares, err := nas().PathShares("server", netip.Addr{}, netip.MustParseAddr("192.168.1.102")); err != nil || len(paths) < 2 || shares != nil {
+		t.Errorf("%v %v %v", paths, shares, err)
+	}
+}

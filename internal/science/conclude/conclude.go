@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/chance"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/failover"
@@ -22,6 +23,7 @@ import (
 // called again as trials are added.
 func Conclude(run *record.Run) {
 	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
+	chance.Fill(run)
 	run.Treatments = []record.Treatment{}
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, trials))
@@ -175,6 +177,7 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	if mean.Known {
 		t.Goodput = record.Estimate{MeanBps: mean.Mean, LowBps: max(0, mean.Low), HighBps: mean.High, Confidence: run.Confidence}
 	}
+	t.Chance = chance.Span(trials)
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
 	}

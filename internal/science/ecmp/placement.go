@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -126,7 +127,7 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !(h.LinkBps > 0) || math.Abs(t.LimitBps-want) > sameRate*want {
 		return h, m, false
 	}
-	h.Placements = route.distinct(first, len(t.Flows), len(pairs))
+	h.Placements = Hashes(t, route.host, first, len(t.Flows), len(pairs))
 	m = replicate{worth: t.GoodputBps / h.LinkBps, used: len(used)}
 	if !predicted[-1] {
 		m.predicted = len(predicted)
@@ -194,20 +195,27 @@ func weighted(h *topology.Host) bool {
 // chosen, addresses and protocol.
 const defaultFields = 0x7
 
-// distinct is how many different hashes a trial's flows have there.
-func (m multipath) distinct(f record.Flow, flows, pairs int) int {
+// Hashes is how many different hashes a host has for so many flows like this one, between
+// so many pairs of addresses. Its parameters are as a trial read them, or else as the
+// topology has them.
+func Hashes(t *record.Trial, host *topology.Host, f record.Flow, flows, pairs int) int {
 	family := "ipv4"
 	if pair, _ := addresses(f); pair[0].Is6() {
 		family = "ipv6"
 	}
-	policy, _ := strconv.Atoi(m.host.Sysctl("net." + family + ".fib_multipath_hash_policy"))
+	reading, _ := t.Reading(host.Name)
+	parameter := func(name string) string {
+		key := "net." + family + "." + name
+		return strings.TrimSpace(cmp.Or(reading.Snapshot.Sysctls[key], host.Sysctl(key)))
+	}
+	policy, _ := strconv.Atoi(parameter("fib_multipath_hash_policy"))
 	fields := uint64(defaultFields)
-	if text := m.host.Sysctl("net." + family + ".fib_multipath_hash_fields"); text != "" {
+	if text := parameter("fib_multipath_hash_fields"); text != "" {
 		fields, _ = strconv.ParseUint(text, 0, 32)
 	}
 	// A router hashes IPv6's flow label, too, and the kernel draws one for each
 	// connection (net.ipv6.auto_flowlabels).
-	if family == "ipv6" && policy == 0 && m.host.Name != f.From {
+	if family == "ipv6" && policy == 0 && host.Name != f.From {
 		return flows
 	}
 	return Distinct(policy, uint32(fields), flows, pairs)

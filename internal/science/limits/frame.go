@@ -9,6 +9,8 @@ package limits
 import (
 	"cmp"
 	"fmt"
+
+	"linerate/internal/model/record"
 )
 
 // Sizes in bytes.
@@ -194,4 +196,25 @@ func (f Frame) Check() error {
 		return fmt.Errorf("MTU %d, MSS %d: nothing is left for payload after %d bytes of headers", f.MTU, f.MSS, f.ipAndTransport())
 	}
 	return nil
+}
+
+// FrameOf is how a flow's payload was wrapped: by the MTU of its route and what the
+// two ends agreed on.
+func FrameOf(f record.Flow) Frame {
+	frame := Frame{IPv6: f.DestinationAddr().Is6()}
+	if d := f.Datagrams; d != nil {
+		frame.UDP, frame.Datagram, frame.MTU = true, d.Bytes, d.MTU
+	}
+	i := f.SenderInfo
+	if i == nil {
+		i = f.ReceiverInfo // the sender is a peer without an agent
+	}
+	if i != nil {
+		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
+		// A smaller maximum was set by an end or on the path.
+		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
+			frame.MTU -= frame.Payload() - payload
+		}
+	}
+	return frame
 }

@@ -42,7 +42,8 @@ func Fabric(spines int, policy string) topology.Topology {
 			down := fmt.Sprint("down", s)
 			h.Interfaces = append(h.Interfaces, topology.Interface{Name: down, Addresses: []topology.Address{address("10.%d.%d.2/30", s, p)}})
 			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.200.%d/32", s), Via: fmt.Sprintf("10.%d.%d.1", s, p), Interface: down})
-			t.Links = append(t.Links, topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Interface: fmt.Sprint("eth", p)}, To: topology.End{Node: h.Name, Interface: down}})
+			t.Links = append(t.Links, topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Interface: fmt.Sprint("eth", p)}, To: topology.End{Node: h.Name, Interface: down},
+				Impairment: topology.Impairment{Rate: 1e9, MTU: 9000}})
 		}
 		t.Hosts = append(t.Hosts, h)
 	}

@@ -1,0 +1,227 @@
+// Package chance says what theory leaves to chance in a trial: how little and how much the
+// same flows carry by the paths that they happen to get.
+//
+// Whatever leaves a flow's path open is an entry of the list of mechanisms: the hash that
+// places connections on equal-cost paths (RFC 2992; ip-sysctl.rst,
+// fib_multipath_hash_policy), and the order of ARP packets, by which a peer learns one of
+// several MAC addresses (arp_ignore, arp_announce). What carries more or less for other
+// reasons is noise, and no part of this.
+package chance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/ecmp"
+	"linerate/internal/science/limits"
+)
+
+// Negligible is a chance in one trial below which a placement is left out of account: flows
+// that fill all their paths but for such a chance are as good as determined (32 flows leave
+// one of 4 links idle with a chance of 4·(3/4)^32 = 4e-4), and the least that flows carry
+// is what they carry but for such a chance.
+const Negligible = 1e-3
+
+// heldBack is the part of the least below which something else than chance holds a trial's
+// flows back.
+const heldBack = 0.9
+
+// alike are amounts closer than the noise of any measurement.
+const alike = 0.01
+
+// Fill sets Chance of a run's trials.
+func Fill(run *record.Run) {
+	known := map[string]bounds{} // of trials whose flows have the same routes
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		t.Chance = of(t, t.Over(&run.Topology), known)
+	}
+}
+
+// Span is what chance can make of any of a treatment's trials, nothing that was measured
+// being outside; nil: nothing.
+func Span(trials []record.Trial) *record.Chance {
+	var span *record.Chance
+	for _, t := range trials {
+		switch c := t.Chance; {
+		case c == nil:
+		case span == nil:
+			one := *c
+			span = &one
+		default:
+			span.LeastBps, span.MostBps = min(span.LeastBps, c.LeastBps), max(span.MostBps, c.MostBps)
+		}
+	}
+	if span == nil {
+		return nil
+	}
+	for _, t := range trials {
+		span.LeastBps, span.MostBps = min(span.LeastBps, t.GoodputBps), max(span.MostBps, t.GoodputBps)
+	}
+	return span
+}
+
+// of is what chance can make of one trial; nil: nothing.
+func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *record.Chance {
+	if !(t.LimitBps > 0) {
+		return nil
+	}
+	s := newScene(t, over)
+	var routes []route
+	for i := range t.Flows {
+		if flow.Of(t.Flows[i].Protocol).Transactional() {
+			continue
+		}
+		r, ok := s.route(&t.Flows[i])
+		if !ok {
+			return nil
+		}
+		routes = append(routes, r)
+	}
+	by := what(routes)
+	if by == "" {
+		return nil
+	}
+	key := t.Treatment + fmt.Sprint(routes)
+	b, computed := known[key]
+	if !computed {
+		b = boundsOf(over, routes)
+		known[key] = b
+	}
+	if !(b.intended > 0) {
+		return nil
+	}
+	scale := t.LimitBps / b.intended
+	c := &record.Chance{LeastBps: scale * b.least, MostBps: max(scale*b.most, t.GoodputBps), By: by}
+	if len(t.Events) > 0 && t.WindowS > 0 {
+		// The paths are these until something happens; theory does not say what it leaves.
+		c.LeastBps *= min(1, max(0, t.Events[0].BeganS/t.WindowS))
+	}
+	if t.GoodputBps < heldBack*c.LeastBps || c.LeastBps > (1-alike)*c.MostBps {
+		return nil
+	}
+	c.LeastBps = min(c.LeastBps, t.GoodputBps)
+	return c
+}
+
+// what says what is left to chance: "8 flows over 2 equal-cost paths".
+func what(routes []route) string {
+	var order, texts []string
+	flows, ways := map[string]int{}, map[string][]string{}
+	for _, r := range routes {
+		if r.by == "" {
+			continue
+		}
+		if flows[r.by] == 0 {
+			order = append(order, r.by)
+		}
+		flows[r.by]++
+		ways[r.by] = append(ways[r.by], r.ways...)
+	}
+	for _, by := range order {
+		slices.Sort(ways[by])
+		texts = append(texts, fmt.Sprintf("%s over %d %s", unit.Plural(flows[by], "flow"), len(slices.Compact(ways[by])), by))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// bounds are what flows carry together at least and at most by their routes, and what
+// they are intended to carry.
+type bounds struct{ least, most, intended float64 }
+
+func boundsOf(over *topology.Topology, routes []route) bounds {
+	var intended, open, held []limits.Flow
+	lost := slices.ContainsFunc(routes, func(r route) bool { return r.by != "" && !r.connected })
+	for _, r := range routes {
+		one := limits.Flow{Paths: r.intended, Frame: r.frame, Cap: unit.BitRate(r.capBps)}
+		intended = append(intended, one)
+		one.Paths = r.paths
+		open = append(open, one)
+		// A flow that may take any of its paths is held to the links of all of them: what
+		// is shared so can be carried whichever each takes. Where one did not connect by
+		// its path, none need have.
+		one.Paths = [][]topology.End{slices.Concat(r.paths...)}
+		if r.connected && !(lost && r.by != "") {
+			held = append(held, one)
+		}
+	}
+	n := limits.Network{Topology: over}
+	b := bounds{intended: n.Aggregate(intended).Bps, most: n.Aggregate(open).Bps}
+	if !(b.intended > 0) || !(b.most > 0) {
+		return bounds{}
+	}
+	b.least = min(b.most, n.Aggregate(held).Bps)
+	if d, exact := placements(n, routes, b.most); exact && !lost {
+		b.least = max(b.least, d.Quantile(Negligible))
+	} else if allUsed(routes) {
+		b.least = b.most
+	}
+	return b
+}
+
+// allUsed: flows that fill a link each use all their paths, but for a negligible chance.
+func allUsed(routes []route) bool {
+	alike := map[string]int{}
+	for _, r := range routes {
+		if r.by != "" && (r.capBps > 0 || !r.connected || r.shares == nil) {
+			return false
+		}
+		alike[fmt.Sprint(r.paths)]++
+	}
+	unused := 0.0
+	for _, r := range routes {
+		if r.by == "" {
+			continue
+		}
+		n := float64(alike[fmt.Sprint(r.paths)])
+		for _, share := range r.shares {
+			unused += math.Pow(1-share, n) / n // each of the n has its part
+		}
+	}
+	return unused < Negligible
+}
+
+// placements is the distribution of what all flows carry together, at most so much; false:
+// it is not known exactly. It is where all have the same paths, which share links only with
+// all others of these.
+func placements(n limits.Network, routes []route, most float64) (ecmp.Distribution, bool) {
+	first := routes[0]
+	var kinds []ecmp.Kind
+	for _, r := range routes {
+		if r.by == "" || r.shares == nil || fmt.Sprint(r.paths) != fmt.Sprint(first.paths) {
+			return nil, false
+		}
+		i := slices.IndexFunc(kinds, func(k ecmp.Kind) bool { return k.Bps == r.capBps })
+		if i < 0 {
+			i, kinds = len(kinds), append(kinds, ecmp.Kind{Bps: r.capBps})
+		}
+		kinds[i].Count++
+	}
+	passed := map[topology.End]int{}
+	var links ecmp.Links
+	for i, path := range first.paths {
+		for _, end := range path {
+			passed[end]++
+		}
+		links = append(links, ecmp.Link{RateBps: n.Flow(limits.Flow{Paths: [][]topology.End{path}, Frame: first.frame}).Bps, Weight: first.shares[i]})
+	}
+	for _, paths := range passed {
+		if paths > 1 && paths < len(first.paths) {
+			return nil, false
+		}
+	}
+	if links.Check() != nil {
+		return nil, false
+	}
+	d, ok := links.Carried(kinds)
+	for i := range d {
+		d[i].Value = min(d[i].Value, most)
+	}
+	return d, ok
+}

@@ -1,0 +1,196 @@
+package chance
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/sciencetest"
+)
+
+const linkBps = 992e6 // of sciencetest.Hashed
+
+// placed is what chance can make of a trial of sciencetest.Hashed, in links.
+func placed(trial record.Trial, spines int, policy string) (least, most float64, c *record.Chance) {
+	over := sciencetest.Fabric(spines, policy)
+	if c = of(&trial, &over, map[string]bounds{}); c == nil {
+		return 0, 0, nil
+	}
+	return c.LeastBps / linkBps, c.MostBps / linkBps, c
+}
+
+// TestEqualCostPaths: flows that are hashed by ports carry from what the fewest links do that
+// they use with any chance to speak of, to what all do.
+func TestEqualCostPaths(t *testing.T) {
+	spread := func(flows, links int) (on []int) {
+		for i := range flows {
+			on = append(on, i%links)
+		}
+		return on
+	}
+	for _, c := range []struct {
+		name          string
+		links         int
+		policy, ports string
+		on            []int
+		least, most   float64 // in links; 0: nothing is left to chance
+	}{
+		{"one flow", 2, "1", "drawn", []int{1}, 0, 0},
+		{"two flows, two links", 2, "1", "drawn", []int{0, 1}, 1, 2},
+		{"on one of them", 2, "1", "drawn", []int{0, 0}, 0.995, 2},
+		{"ports by connect(2)", 2, "1", "", []int{0, 1}, 1, 2},
+		{"two flows, four links", 4, "1", "drawn", []int{0, 1}, 1, 2},
+		{"eight flows, four links: on one with 4^-7", 4, "1", "drawn", spread(8, 4), 2, 4},
+		{"sixteen, four links: on two with 6·2^-16", 4, "1", "drawn", spread(16, 4), 3, 4},
+		{"eleven, two links: on one with 2^-10", 2, "1", "drawn", spread(11, 2), 0, 0},
+		{"ten, two links: on one with 2^-9", 2, "1", "drawn", spread(10, 2), 1, 2},
+		{"32, four links: on three with 4e-4", 4, "1", "drawn", spread(32, 4), 0, 0},
+		{"by addresses", 2, "0", "drawn", []int{0, 0}, 0, 0},
+		{"by addresses, the kernel's default", 2, "", "drawn", []int{0, 0}, 0, 0},
+		{"ports chosen to spread", 2, "1", "even", []int{0, 1}, 0, 0},
+		{"fields without ports", 2, "3", "drawn", []int{0, 0}, 0, 0},
+	} {
+		least, most, chance := placed(sciencetest.Hashed("x", c.links, c.ports, c.on...), c.links, c.policy)
+		if math.Abs(least-c.least) > 1e-6 || math.Abs(most-c.most) > 1e-6 {
+			t.Errorf("%s: %g to %g links, want %g to %g", c.name, least, most, c.least, c.most)
+		}
+		if chance != nil && !strings.HasSuffix(chance.By, " equal-cost paths") {
+			t.Errorf("%s: by %q", c.name, chance.By)
+		}
+	}
+}
+
+// TestDemands: flows with a rate of their own carry as much on one link as these ask for, and
+// next hops' weights count.
+func TestDemands(t *testing.T) {
+	capped := func(flows int, bps float64) record.Trial {
+		on := make([]int, flows)
+		for i := range on {
+			on[i] = i % 2
+		}
+		trial := sciencetest.Hashed("x", 2, "drawn", on...)
+		for i := range trial.Flows {
+			trial.Flows[i].WriteCapBps = bps
+		}
+		trial.GoodputBps = min(2*linkBps, float64(flows)*bps)
+		trial.LimitBps = trial.GoodputBps
+		return trial
+	}
+	if _, _, c := placed(capped(4, 100e6), 2, "1"); c != nil {
+		t.Errorf("four flows of 100 Mbit/s fit on one link: %+v", c)
+	}
+	least, most, c := placed(capped(4, 400e6), 2, "1")
+	if c == nil || math.Abs(least-1) > 0.002 || math.Abs(most*linkBps-1600e6) > 1e6 {
+		t.Errorf("four flows of 400 Mbit/s: %g to %g", least, most)
+	}
+	// 20 flows: all on one link with 2^-19; 17 or more with 2·(C(20,17)+…)/2^20 = 0.0026,
+	// 18 or more with 4e-4. Three of 100 Mbit/s are on the other one.
+	least, _, c = placed(capped(20, 100e6), 2, "1")
+	if c == nil || math.Abs(least*linkBps-linkBps-300e6) > 3e6 {
+		t.Errorf("twenty flows of 100 Mbit/s: least %g Mbit/s", least*linkBps/1e6)
+	}
+
+	weighted := sciencetest.Fabric(2, "1")
+	weighted.Hosts[0].Routes[0].Nexthops[1].Weight = 200
+	on := make([]int, 20)
+	on[0] = 1
+	trial := sciencetest.Hashed("x", 2, "drawn", on...)
+	if c := of(&trial, &weighted, map[string]bounds{}); c == nil || c.LeastBps > 1.01*linkBps {
+		t.Errorf("20 flows of which one in 201 goes by the first link: %+v", c)
+	}
+}
+
+// TestOpposite: flows in two directions share no link, so that each direction keeps one.
+func TestOpposite(t *testing.T) {
+	trial, back := sciencetest.Hashed("x", 2, "drawn", 0, 1), sciencetest.Hashed("x", 2, "drawn", 0, 1)
+	for _, f := range back.Flows {
+		f.From, f.To, f.Source, f.Destination = f.To, f.From, "10.0.200.2:5201", f.Source
+		f.Path = []string{f.Path[3], f.Path[2], f.Path[1], f.Path[0]}
+		f.Predicted, f.Observed = f.Path, nil
+		trial.Flows = append(trial.Flows, f)
+	}
+	trial.LimitBps, trial.GoodputBps = 4*linkBps, 4*0.995*linkBps
+	least, most, _ := placed(trial, 2, "1")
+	if math.Abs(least-2) > 1e-6 || math.Abs(most-4) > 1e-6 {
+		t.Errorf("%g to %g links, want 2 to 4", least, most)
+	}
+	// 30 flows each way use both links, all but surely; three more of another host's hash
+	// by addresses change nothing.
+	many := trial
+	many.Flows = nil
+	for range 15 {
+		many.Flows = append(many.Flows, trial.Flows...)
+	}
+	if c := of(&many, ptr(sciencetest.Fabric(2, "1")), map[string]bounds{}); c != nil {
+		t.Errorf("30 flows each way: %+v", c)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// TestBeyondTheory: flows that did not connect may all be lost by their path, events leave
+// what theory does not say, and what is held back by something else has no such bounds.
+func TestBeyondTheory(t *testing.T) {
+	dead := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
+	dead.Flows[1].Error, dead.Flows[1].Connected = "connection timed out", false
+	if least, most, _ := placed(dead, 2, "1"); least != 0 || math.Abs(most-2) > 1e-6 {
+		t.Errorf("a flow did not connect: %g to %g links", least, most)
+	}
+	withdrawn := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
+	withdrawn.WindowS, withdrawn.Events = 4, []record.Event{{BeganS: 1}}
+	if least, most, _ := placed(withdrawn, 2, "1"); math.Abs(least-0.25) > 1e-6 || math.Abs(most-2) > 1e-6 {
+		t.Errorf("an event after a quarter: %g to %g links", least, most)
+	}
+	slow := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
+	slow.GoodputBps = 0.5 * linkBps
+	if _, _, c := placed(slow, 2, "1"); c != nil {
+		t.Errorf("half a link's goodput, whatever the paths: %+v", c)
+	}
+	unknown := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
+	unknown.LimitBps = 0
+	if _, _, c := placed(unknown, 2, "1"); c != nil {
+		t.Errorf("no limit: %+v", c)
+	}
+}
+
+// TestInterfacesByARP: the study's treatments, each in both directions: ARP decides only
+// where what is sent to the server comes in, and only where some of its peers may learn
+// another interface's MAC address.
+func TestInterfacesByARP(t *testing.T) {
+	run := sciencetest.Run(7, 3)
+	Fill(run)
+	port := sciencetest.Limit / 4
+	for _, trial := range run.Trials {
+		want := map[string]string{
+			"writes, " + sciencetest.Fixes[0]: "8 flows over 4 interfaces of server by ARP",
+			"writes, " + sciencetest.Fixes[1]: "6 flows over 4 interfaces of server by ARP",
+		}[trial.Treatment]
+		switch c := trial.Chance; {
+		case want == "" && c != nil:
+			t.Errorf("%s: %+v", trial.Treatment, c)
+		case want == "":
+		case c == nil || c.By != want || c.LeastBps > trial.GoodputBps || c.LeastBps < 0.99*port || math.Abs(c.MostBps-4*port) > 1:
+			t.Errorf("%s: %+v, want %s", trial.Treatment, c, want)
+		}
+	}
+}
+
+// TestSpan: a treatment's bounds have all that was measured, also in a trial that has none
+// of its own.
+func TestSpan(t *testing.T) {
+	trials := []record.Trial{
+		{GoodputBps: 5, Chance: &record.Chance{LeastBps: 4, MostBps: 8, By: "x"}},
+		{GoodputBps: 3, Chance: &record.Chance{LeastBps: 3, MostBps: 7}},
+		{GoodputBps: 1},
+	}
+	if c := Span(trials); c == nil || *c != (record.Chance{LeastBps: 1, MostBps: 8, By: "x"}) {
+		t.Errorf("%+v", c)
+	}
+	if c := Span(trials[2:]); c != nil {
+		t.Errorf("%+v", c)
+	}
+	if trials[0].Chance.LeastBps != 4 {
+		t.Error("a trial's own bounds changed")
+	}
+}
