@@ -1,5 +1,7 @@
 package record
 
+import "slices"
+
 // Conclusion is what follows from a run, as values: package show/answer words it. It
 // holds the figures that its words need, so that a list of runs can be worded without
 // their documents.
@@ -129,25 +131,47 @@ type FullLinks struct {
 	Least  float64 `json:"least"`
 }
 
-// HashingLevel is one compared level over so many links, with its largest number of
-// flows.
+// HashingLevel is one compared level over so many links.
 type HashingLevel struct {
-	Label      string  `json:"label"`
-	Links      int     `json:"links"`
-	Flows      int     `json:"flows"`
+	Label string `json:"label"`
+	Links int    `json:"links"`
+	// GoodputBps and LimitBps are with the largest number of flows.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// OneLink: all flows shared one, at every one of several numbers of flows
-	// (Several).
-	OneLink bool `json:"one_link,omitempty"`
-	Several bool `json:"several,omitempty"`
-	// FullFrom is the number of flows from which on the links were full; 0: never.
-	FullFrom int `json:"full_from,omitempty"`
-	// Idle of IdleOf trials with fewer flows left a link idle, more often than by
-	// chance if Excess.
-	Idle   int  `json:"idle,omitempty"`
-	IdleOf int  `json:"idle_of,omitempty"`
-	Excess bool `json:"excess,omitempty"`
+	// Placed are the trials by number of flows, the smallest first, of those that can fill
+	// more than one link. There is at least one.
+	Placed []PlacedFlows `json:"placed"`
+}
+
+// PlacedFlows are the trials with one number of flows: in OneLink of them all flows shared
+// a link, in Idle some link had none.
+type PlacedFlows struct {
+	Flows   int `json:"flows"`
+	Trials  int `json:"trials"`
+	OneLink int `json:"one_link"`
+	Idle    int `json:"idle"`
+	// ByChance: theory leaves the number of used links to chance (Trial.Chance). Excess: a
+	// link was idle more often than chance has it in 999 of 1000 runs.
+	ByChance bool `json:"by_chance,omitempty"`
+	Excess   bool `json:"excess,omitempty"`
+	// Filled: the intervals of goodput are at the limit.
+	Filled bool `json:"filled,omitempty"`
+}
+
+// OneLink reports whether all flows share a link, whatever their number: they did in every
+// trial, and nothing was left to chance.
+func (l HashingLevel) OneLink() bool {
+	return !slices.ContainsFunc(l.Placed, func(p PlacedFlows) bool { return p.ByChance || p.OneLink < p.Trials })
+}
+
+// AllFrom are the numbers of flows from which on every link is used: it was in every trial,
+// and nothing was left to chance. Empty: there is none.
+func (l HashingLevel) AllFrom() []PlacedFlows {
+	from := len(l.Placed)
+	for from > 0 && l.Placed[from-1].Idle == 0 && !l.Placed[from-1].ByChance {
+		from--
+	}
+	return l.Placed[from:]
 }
 
 // ToolReportResult is what a factor does to goodput and to what another program reports.

@@ -28,8 +28,8 @@ import (
 // is what they carry but for such a chance.
 const Negligible = 1e-3
 
-// heldBack is the part of the least below which something else than chance holds a trial's
-// flows back.
+// heldBack is the part of the least below which something else than chance holds all of a
+// treatment's trials back.
 const heldBack = 0.9
 
 // alike are amounts closer than the noise of any measurement.
@@ -38,9 +38,19 @@ const alike = 0.01
 // Fill sets Chance of a run's trials.
 func Fill(run *record.Run) {
 	known := map[string]bounds{} // of trials whose flows have the same routes
+	decides := map[string]bool{} // in some trial of the treatment
 	for i := range run.Trials {
 		t := &run.Trials[i]
 		t.Chance = of(t, t.Over(&run.Topology), known)
+		decides[t.Treatment] = decides[t.Treatment] || t.Chance != nil && t.GoodputBps >= heldBack*t.Chance.LeastBps
+	}
+	for i := range run.Trials {
+		switch t := &run.Trials[i]; {
+		case !decides[t.Treatment]:
+			t.Chance = nil
+		case t.Chance != nil:
+			t.Chance.LeastBps = min(t.Chance.LeastBps, t.GoodputBps)
+		}
 	}
 }
 
@@ -103,10 +113,9 @@ func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *reco
 		// The paths are these until something happens; theory does not say what it leaves.
 		c.LeastBps *= min(1, max(0, t.Events[0].BeganS/t.WindowS))
 	}
-	if t.GoodputBps < heldBack*c.LeastBps || c.LeastBps > (1-alike)*c.MostBps {
+	if c.LeastBps > (1-alike)*c.MostBps {
 		return nil
 	}
-	c.LeastBps = min(c.LeastBps, t.GoodputBps)
 	return c
 }
 

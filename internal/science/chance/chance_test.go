@@ -13,8 +13,9 @@ const linkBps = 992e6 // of sciencetest.Hashed
 
 // placed is what chance can make of a trial of sciencetest.Hashed, in links.
 func placed(trial record.Trial, spines int, policy string) (least, most float64, c *record.Chance) {
-	over := sciencetest.Fabric(spines, policy)
-	if c = of(&trial, &over, map[string]bounds{}); c == nil {
+	run := &record.Run{Topology: sciencetest.Fabric(spines, policy), Trials: []record.Trial{trial}}
+	Fill(run)
+	if c = run.Trials[0].Chance; c == nil {
 		return 0, 0, nil
 	}
 	return c.LeastBps / linkBps, c.MostBps / linkBps, c
@@ -146,6 +147,11 @@ func TestBeyondTheory(t *testing.T) {
 	slow.GoodputBps = 0.5 * linkBps
 	if _, _, c := placed(slow, 2, "1"); c != nil {
 		t.Errorf("half a link's goodput, whatever the paths: %+v", c)
+	}
+	run := &record.Run{Topology: sciencetest.Fabric(2, "1"), Trials: []record.Trial{slow, sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)}}
+	Fill(run)
+	if c := run.Trials[0].Chance; c == nil || c.LeastBps != slow.GoodputBps {
+		t.Errorf("only one of two trials is held back: %+v", c)
 	}
 	unknown := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
 	unknown.LimitBps = 0

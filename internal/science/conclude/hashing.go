@@ -66,87 +66,98 @@ func addChance(h *record.HashingResult, t record.Hashing) {
 	full.Least = min(full.Least, t.FullLeastLinks)
 }
 
-// hashed are the trials of one level with so many flows; goodput and limit are sums.
+// hashed is one compared level in the making; goodput and limit are sums over the trials
+// with the largest number of flows.
 type hashed struct {
-	flows, trials, idle int
-	goodput, limit      float64
-	link                float64 // what one flow can carry, and so one link
+	record.HashingLevel
+	goodput, limit float64
 }
 
-// hashingLevels gathers the trials by compared level. None: some flow has one path, or
-// its paths or limit are not known, or the flows have a rate of their own.
+// hashingLevels counts the trials by compared level and number of flows. None: some flow has
+// one path, or its paths or limit are not known, or the flows have a rate of their own.
 func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
-	by := map[string][]hashed{}
+	by := map[string]*hashed{}
 	links := 0
 	for _, t := range run.Trials {
 		if t.LimitBps <= 0 || t.PlacementLimitBps <= 0 || len(t.Flows) == 0 {
 			return nil
 		}
-		link := 0.0
+		link := 0.0 // what one can carry
 		for _, f := range t.Flows {
 			if f.Paths < 2 || f.LimitBps <= 0 || f.CapBps() > 0 || links > 0 && f.Paths != links {
 				return nil
 			}
 			links, link = f.Paths, max(link, f.LimitBps)
 		}
-		label := strings.Join(comparedLevels(run, t.Levels), " + ")
-		counts := by[label]
-		c := entry(&counts, hashed{flows: len(t.Flows)}, func(c hashed) bool { return c.flows == len(t.Flows) })
-		by[label] = counts
-		c.trials++
-		c.goodput, c.limit, c.link = c.goodput+t.GoodputBps, c.limit+t.LimitBps, max(c.link, link)
-		if t.PlacementLimitBps < 0.95*t.LimitBps {
-			c.idle++
+		if t.LimitBps <= 1.01*link {
+			continue // one flow has one link, whatever decides
 		}
+		label := levelOf(run, t.Levels)
+		if by[label] == nil {
+			by[label] = &hashed{HashingLevel: record.HashingLevel{Label: label, Links: links}}
+		}
+		by[label].count(&t, link)
 	}
 	for _, t := range run.Treatments {
-		label := strings.Join(comparedLevels(run, t.Levels), " + ")
-		counts := by[label]
-		delete(by, label) // one level of several treatments
-		if l, ok := hashingLevel(label, links, counts); ok {
-			levels = append(levels, l)
+		h := by[levelOf(run, t.Levels)]
+		if h == nil {
+			continue
 		}
+		delete(by, h.Label) // one level of several treatments
+		slices.SortFunc(h.Placed, func(a, b record.PlacedFlows) int { return a.Flows - b.Flows })
+		for i := range h.Placed {
+			p := &h.Placed[i]
+			p.Excess = p.Idle > mostIdle(*p, links)
+			p.Filled = filled(run, h.Label, p.Flows)
+		}
+		n := float64(h.Placed[len(h.Placed)-1].Trials)
+		h.GoodputBps, h.LimitBps = h.goodput/n, h.limit/n
+		levels = append(levels, h.HashingLevel)
 	}
 	return levels
 }
 
-// hashingLevel is what a level makes of the links: one of them, or all from so many
-// flows on, and what chance made of fewer; false: one flow has one link, whatever
-// decides.
-func hashingLevel(label string, links int, counts []hashed) (l record.HashingLevel, ok bool) {
-	counts = slices.DeleteFunc(counts, func(c hashed) bool { return c.limit <= 1.01*c.link*float64(c.trials) })
-	if len(counts) == 0 {
-		return l, false
+// levelOf names the compared levels together.
+func levelOf(run *record.Run, levels map[string]string) string {
+	return strings.Join(comparedLevels(run, levels), " + ")
+}
+
+func (h *hashed) count(t *record.Trial, linkBps float64) {
+	n := len(t.Flows)
+	if !slices.ContainsFunc(h.Placed, func(p record.PlacedFlows) bool { return p.Flows > n }) {
+		if !slices.ContainsFunc(h.Placed, func(p record.PlacedFlows) bool { return p.Flows == n }) {
+			h.goodput, h.limit = 0, 0
+		}
+		h.goodput, h.limit = h.goodput+t.GoodputBps, h.limit+t.LimitBps
 	}
-	slices.SortFunc(counts, func(a, b hashed) int { return a.flows - b.flows })
-	last := counts[len(counts)-1]
-	n := float64(last.trials)
-	l = record.HashingLevel{Label: label, Links: links, Flows: last.flows, GoodputBps: last.goodput / n, LimitBps: last.limit / n, Several: len(counts) > 1}
-	l.OneLink = !slices.ContainsFunc(counts, func(c hashed) bool { return c.goodput > 1.05*c.link*float64(c.trials) })
-	if l.OneLink {
-		return l, true
+	p := entry(&h.Placed, record.PlacedFlows{Flows: n}, func(p record.PlacedFlows) bool { return p.Flows == n })
+	p.Trials++
+	p.ByChance = p.ByChance || t.Chance != nil
+	if t.PlacementLimitBps < 1.05*linkBps {
+		p.OneLink++
 	}
-	from := len(counts)
-	for from > 0 && counts[from-1].goodput >= enough*counts[from-1].limit {
-		from--
+	if t.PlacementLimitBps < 0.95*t.LimitBps {
+		p.Idle++
 	}
-	if from < len(counts) {
-		l.FullFrom = counts[from].flows
-	}
-	for _, c := range counts[:from] {
-		l.Idle, l.IdleOf = l.Idle+c.idle, l.IdleOf+c.trials
-		l.Excess = l.Excess || c.idle > mostIdle(c, links)
-	}
-	return l, true
+}
+
+// filled reports whether so many flows of a level are at the limit with their whole
+// interval, in every condition.
+func filled(run *record.Run, label string, flows int) bool {
+	return !slices.ContainsFunc(run.Treatments, func(t record.Treatment) bool {
+		trials := run.TrialsOf(t.Name)
+		return levelOf(run, t.Levels) == label && len(trials) > 0 && len(trials[0].Flows) == flows &&
+			(t.Goodput.Confidence == 0 || t.Goodput.LowBps < enough*t.LimitBps)
+	})
 }
 
 // mostIdle is in how many trials chance leaves a link idle at most, but once in a
 // thousand runs or more rarely.
-func mostIdle(c hashed, links int) int {
-	some, known := ecmp.Alike(links, 1).SomeUnused(c.flows)
-	if !known {
-		return c.trials
+func mostIdle(p record.PlacedFlows, links int) int {
+	some, known := ecmp.Alike(links, 1).SomeUnused(p.Flows)
+	if !known || !p.ByChance {
+		return p.Trials
 	}
-	_, many := ecmp.Counts(c.trials, some, 0.999)
+	_, many := ecmp.Counts(p.Trials, some, 0.999)
 	return many
 }

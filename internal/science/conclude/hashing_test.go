@@ -7,25 +7,46 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// TestHashingLevels: a level leaves all flows on one link, or fills the links from so
-// many flows on, or never; what is not about equal paths is concluded as all else is.
+// TestHashingLevels: a level leaves all flows on one link, or uses the links from so many
+// flows on, or as chance has it; what is not about equal paths is concluded as all else is.
 func TestHashingLevels(t *testing.T) {
-	flows := []int{1, 2, 3, 8}
+	flows := []int{1, 2, 3, 8, 32}
 	for name, c := range map[string]struct {
-		idle []int
-		want record.HashingLevel
+		idle   []int
+		excess bool
+		all    int // flows from which on
 	}{
-		"both by chance":                      {[]int{0, 2, 1, 0}, record.HashingLevel{GoodputBps: 2e8, FullFrom: 8, Idle: 3, IdleOf: 8}},
-		"never enough":                        {[]int{0, 2, 1, 1}, record.HashingLevel{GoodputBps: 1.75e8, Idle: 4, IdleOf: 12}},
-		"a link that eight flows never reach": {[]int{0, 2, 1, 3}, record.HashingLevel{GoodputBps: 1.25e8, Idle: 6, IdleOf: 12, Excess: true}},
+		"both by chance":                      {[]int{0, 2, 1, 0, 0}, false, 32},
+		"two of four in every trial":          {[]int{0, 0, 0, 0, 0}, false, 32}, // and still chance
+		"never enough":                        {[]int{0, 2, 1, 1, 1}, false, 0},
+		"a link that eight flows never reach": {[]int{0, 2, 1, 3, 0}, true, 32},
 	} {
-		run := sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0, 4, 4, 4}, "policy 1": c.idle}, flows, 4)
+		run := sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0, 4, 4, 4, 4}, "policy 1": c.idle}, flows, 4)
 		Conclude(run)
 		h := run.Conclusion.Hashing
-		c.want.Label, c.want.Links, c.want.Flows, c.want.LimitBps, c.want.Several = "policy 1", 2, 8, 2e8, true
-		one := record.HashingLevel{Label: "policy 0", Links: 2, Flows: 8, GoodputBps: 1e8, LimitBps: 2e8, OneLink: true, Several: true}
-		if h == nil || len(h.Levels) != 2 || h.Levels[0] != one || h.Levels[1] != c.want || h.Known != 112 || h.Took != 112 {
-			t.Errorf("%s: %+v", name, h)
+		if h == nil || len(h.Levels) != 2 || h.Known != 4*2*46 || h.Took != h.Known {
+			t.Fatalf("%s: %+v", name, h)
+		}
+		one, two := h.Levels[0], h.Levels[1]
+		if one.Label != "policy 0" || !one.OneLink() || len(one.AllFrom()) > 0 || one.GoodputBps != 1e8 || one.LimitBps != 2e8 || two.OneLink() {
+			t.Errorf("%s: %+v", name, one)
+		}
+		all := 0
+		if from := two.AllFrom(); len(from) > 0 {
+			all = from[0].Flows
+		}
+		if all != c.all {
+			t.Errorf("%s: all links from %d flows on, want %d", name, all, c.all)
+		}
+		for i, p := range two.Placed {
+			want := record.PlacedFlows{Flows: flows[i+1], Trials: 4, OneLink: c.idle[i+1], Idle: c.idle[i+1],
+				ByChance: flows[i+1] < 32, Excess: c.excess && flows[i+1] == 8, Filled: flows[i+1] == 32 && c.idle[i+1] == 0}
+			if p.ByChance { // its interval is that of two outcomes
+				p.Filled = false
+			}
+			if p != want {
+				t.Errorf("%s: %+v, want %+v", name, p, want)
+			}
 		}
 	}
 	run := sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0}, "policy 1": {0}}, []int{4}, 2)

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 // Factorial adds to a run a trial of every combination of its factors' levels, in each
@@ -64,9 +66,9 @@ func Levels(unit string, limit float64, conditions []string, levels []string, go
 }
 
 // OverTwoLinks is a run over two links of 100 Mbit/s: by label and number of flows,
-// how many of the trials leave one idle.
+// how many of the trials leave one idle. The label is "policy " and the hash's.
 func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
-	run := &record.Run{Factors: []record.Factor{
+	run := &record.Run{Topology: Fabric(2, "0"), Factors: []record.Factor{
 		{Name: "hash", Baseline: "policy 0", Levels: Named("policy 0", "policy 1")},
 		{Name: "flows", Role: "condition"},
 	}}
@@ -75,17 +77,26 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 		run.Factors[1].Levels = append(run.Factors[1].Levels, record.Level{Name: fmt.Sprint(n)})
 		number[fmt.Sprint(n)] = i
 	}
+	const link = 1e8
+	over := map[string]topology.Topology{"policy 0": Fabric(2, "0"), "policy 1": Fabric(2, "1")}
 	return Factorial(run, trials, func(at map[string]string, block, _ int) record.Trial {
 		i := number[at["flows"]]
-		t := record.Trial{WindowS: 1, LimitBps: 2e8, PlacementLimitBps: 2e8}
-		if flows[i] == 1 {
-			t.LimitBps, t.PlacementLimitBps = 1e8, 1e8
-		} else if block <= idle[at["hash"]][i] {
-			t.PlacementLimitBps = 1e8
+		on := make([]int, flows[i])
+		for j := range on {
+			if block > idle[at["hash"]][i] {
+				on[j] = j % 2
+			}
+		}
+		t := Hashed("", 2, "drawn", on...)
+		of := over[at["hash"]]
+		t.Topology, t.WindowS = &of, 1
+		t.LimitBps, t.PlacementLimitBps = link*float64(min(2, len(on))), link
+		if slices.Contains(on, 1) {
+			t.PlacementLimitBps = 2 * link
 		}
 		t.GoodputBps = t.PlacementLimitBps
-		for range flows[i] {
-			t.Flows = append(t.Flows, record.Flow{Connected: true, Alive: true, Paths: 2, LimitBps: 1e8, Predicted: []string{"a.b"}, Observed: []string{"a.b"}})
+		for j := range t.Flows {
+			t.Flows[j].LimitBps, t.Flows[j].Alive, t.Flows[j].GoodputBps = link, true, t.GoodputBps/float64(len(on))
 		}
 		return t
 	})

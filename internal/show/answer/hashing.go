@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -22,7 +23,7 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	} else {
 		first, best := h.Levels[0], h.Levels[1]
 		for _, l := range h.Levels[1:] {
-			if l.FullFrom > 0 && (best.FullFrom == 0 || l.FullFrom < best.FullFrom) {
+			if now, before := l.AllFrom(), best.AllFrom(); len(now) > 0 && (len(before) == 0 || now[0].Flows < before[0].Flows) {
 				best = l
 			}
 		}
@@ -32,7 +33,7 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 				a.Statements = append(a.Statements, level(c, l, true))
 			}
 		}
-		a.Statements = append(a.Statements, idle(h.Levels))
+		a.Statements = append(a.Statements, shared(h.Levels)...)
 		if h.Cases > 0 {
 			a.Statements = append(a.Statements, band)
 		}
@@ -43,7 +44,7 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	case h.Known > 0:
 		a.Statements = append(a.Statements, fmt.Sprintf("%d of %d flows took the link predicted by route lookup", h.Took, h.Known))
 	}
-	if h.Cases > 0 {
+	if h.Cases > 0 && len(h.Levels) == 0 {
 		a.Statements = append(a.Statements, fmt.Sprintf("A link was idle as often as expected by chance in %d of %s", h.IdleAsExpected, words.Count(h.Cases, "case")))
 	}
 	var full []string
@@ -61,42 +62,69 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 
 // level says what a compared level makes of the links.
 func level(c *record.Conclusion, l record.HashingLevel, figures bool) string {
-	value, limit, suffix := "", "", ""
-	value, suffix = quantity(c.Unit, l.GoodputBps, l.LimitBps)
-	limit, _ = quantity(c.Unit, l.LimitBps, l.LimitBps)
-	with := "with " + l.Label
-	var text string
+	last := l.Placed[len(l.Placed)-1]
+	from := l.AllFrom()
+	text := "with " + l.Label
 	switch {
-	case l.OneLink:
-		text = with + " all flows share one link"
-	case l.FullFrom > 0:
-		text = fmt.Sprintf("%s they fill %s links", with, words.Every(l.Links))
+	case l.OneLink():
+		text += " all flows share one link"
+	case len(from) > 0:
+		verb := "fill"
+		if slices.ContainsFunc(from, func(p record.PlacedFlows) bool { return !p.Filled }) {
+			verb = "use"
+		}
+		text += fmt.Sprintf(" they %s %s links", verb, words.Every(l.Links))
 	default:
-		return fmt.Sprintf("%s %d flows carry %s of %s %s", with, l.Flows, value, limit, suffix)
+		return text + ", " + placed(l, last, true)
 	}
 	if figures {
-		text += ", " + value + " " + suffix
+		value, unit := quantity(c.Unit, l.GoodputBps, l.LimitBps)
+		text += ", " + value + " " + unit
 	}
-	if l.FullFrom > 0 && l.Several {
-		text += fmt.Sprintf(", from %d flows on", l.FullFrom)
+	if len(from) > 0 && len(l.Placed) > 1 {
+		text += fmt.Sprintf(", from %d flows on", from[0].Flows)
 	}
 	return text
 }
 
-// idle says how often fewer flows left a link idle.
-func idle(levels []record.HashingLevel) string {
-	var parts []string
+// placed says in how many trials so many flows left a link idle; of two links that is how
+// often all shared one.
+func placed(l record.HashingLevel, p record.PlacedFlows, verb bool) string {
+	text := words.Count(p.Flows, "flow")
+	idle := " leave a link idle"
+	if l.Links == 2 {
+		idle = " share one link"
+	}
+	switch {
+	case verb && p.Idle == 0:
+		return fmt.Sprintf("%s use %s links in all %s", text, words.Every(l.Links), words.Count(p.Trials, "trial"))
+	case verb:
+		return fmt.Sprintf("%s%s in %d of %s", text, idle, p.Idle, words.Count(p.Trials, "trial"))
+	}
+	return fmt.Sprintf("%s in %d of %d", text, p.Idle, p.Trials)
+}
+
+// shared says how often flows left a link idle where chance places them, and where it was
+// idle more often than that.
+func shared(levels []record.HashingLevel) (said []string) {
 	for _, l := range levels {
-		if l.Idle > 0 {
-			chance := "by chance"
-			if l.Excess {
-				chance = "more often than by chance"
+		var chance, excess []string
+		for _, p := range l.Placed {
+			list := &chance
+			switch {
+			case !p.ByChance:
+				continue
+			case p.Excess:
+				list = &excess
 			}
-			parts = append(parts, fmt.Sprintf("in %d of %d trials with %s (%s)", l.Idle, l.IdleOf, l.Label, chance))
+			*list = append(*list, placed(l, p, len(*list) == 0))
+		}
+		if len(chance) > 0 {
+			said = append(said, fmt.Sprintf("With %s, %s, as chance has it", l.Label, words.List(chance)))
+		}
+		if len(excess) > 0 {
+			said = append(said, fmt.Sprintf("With %s, %s, more often than by chance", l.Label, words.List(excess)))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "A link was left idle " + words.FirstFew(parts, "and")
+	return said
 }
