@@ -77,6 +77,7 @@ type Candidate struct {
 	LimitWhy   string             `json:"limit_why,omitempty"`
 	Responses  []ResponseEstimate `json:"responses,omitempty"`
 	Interfaces *InterfaceUse      `json:"interfaces,omitempty"`
+	Chance     *Chance            `json:"chance,omitempty"` // as the treatment's
 	// Effect is against the baseline; nil: not compared.
 	Effect *Effect `json:"effect,omitempty"`
 	Best   bool    `json:"best,omitempty"` // recommended
@@ -92,12 +93,15 @@ type Candidate struct {
 }
 
 // InterfaceUse is how many of a host's interfaces carried data in a treatment's trials:
-// at least Least and at most Most of Of that the flows are meant to use.
+// at least Least (in LeastTrials of Trials) and at most Most of Of that the flows are meant
+// to use.
 type InterfaceUse struct {
-	Host  string `json:"host"`
-	Least int    `json:"least"`
-	Most  int    `json:"most"`
-	Of    int    `json:"of"`
+	Host        string `json:"host"`
+	Least       int    `json:"least"`
+	LeastTrials int    `json:"least_trials"`
+	Most        int    `json:"most"`
+	Of          int    `json:"of"`
+	Trials      int    `json:"trials"`
 	// Direction is rx or tx where data flows in both directions and that one used fewer.
 	Direction string `json:"direction,omitempty"`
 }

@@ -11,6 +11,8 @@ type Chance struct {
 	// By names what is left to chance: "8 flows over 2 equal-cost paths", "8 flows over 4
 	// interfaces of server by ARP".
 	By string `json:"by"`
+	// Came is what came of it in a treatment's trials: "1 link in 2 of 4 trials, by chance".
+	Came string `json:"came,omitempty"`
 }
 
 // Sensitivity is how small a difference a run, or a plan of one, can show: with the

@@ -22,7 +22,7 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			continue
 		}
 		c := record.Candidate{
-			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses, Effect: t.Effect, Best: t.Best,
+			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses, Effect: t.Effect, Best: t.Best, Chance: t.Chance,
 		}
 		var levels, baseline []string
 		for _, f := range run.Factors {

@@ -28,10 +28,11 @@ func Conclude(run *record.Run) {
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, trials))
 	}
+	varied := chances(run)
 	levels, treatments := stats.Effects(run)
 	for _, list := range [][]record.Effect{levels, treatments} {
 		if onGoodput(run) {
-			byChance(run, list)
+			byChance(run, varied, list)
 		}
 		unsettled(run, list)
 	}

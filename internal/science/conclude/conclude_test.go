@@ -57,7 +57,7 @@ func TestArpFlux(t *testing.T) {
 	Conclude(run)
 	fixes := map[string][]string{}
 	for _, at := range run.Conclusion.Conditions {
-		if u := at.Baseline.Interfaces; u == nil || *u != (record.InterfaceUse{Host: "server", Least: 1, Most: 1, Of: 4}) {
+		if u := at.Baseline.Interfaces; u == nil || *u != (record.InterfaceUse{Host: "server", Least: 1, LeastTrials: 4, Most: 1, Of: 4, Trials: 4}) {
 			t.Errorf("%s: %+v", at.Name, u)
 		}
 		for _, c := range at.Candidates {

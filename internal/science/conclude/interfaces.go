@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // Question is the host whose several interfaces a run is about, and those interfaces.
@@ -278,7 +279,6 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 	if u.Of == 0 {
 		return nil
 	}
-	first := true
 	for _, t := range trials {
 		h, ok := t.Reading(u.Host)
 		if !ok {
@@ -303,15 +303,16 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 				n, direction = m, record.Tx
 			}
 		}
-		if first || n < u.Least {
-			u.Direction = direction
+		if u.Trials == 0 || n < u.Least {
+			u.Direction, u.Least, u.LeastTrials = direction, n, 0
 		}
-		if first {
-			u.Least, u.Most, first = n, n, false
+		if n == u.Least {
+			u.LeastTrials++
 		}
-		u.Least, u.Most = min(u.Least, n), max(u.Most, n)
+		u.Most = max(u.Most, n)
+		u.Trials++
 	}
-	if first {
+	if u.Trials == 0 {
 		return nil
 	}
 	return u
@@ -327,23 +328,55 @@ func busy(loads []float64) int {
 	return n
 }
 
-// byChance explains effects one side of which uses now more, now fewer interfaces: no
-// number of repetitions makes that a dependable result.
-func byChance(run *record.Run, effects []record.Effect) {
+// came says how many interfaces a treatment's trials used where that is left to chance;
+// varied: now more, now fewer.
+func came(run *record.Run, asked Question, treatment string) (text string, varied bool) {
+	u := interfaceUse(run, asked, func(t *record.Trial) bool { return t.Treatment == treatment })
+	if u == nil {
+		return "", false
+	}
+	what := "interface"
+	if t := run.TrialsOf(treatment)[0]; slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return f.Paths > 1 }) {
+		what = "link"
+	}
+	switch {
+	case u.Least == u.Most:
+		return fmt.Sprintf("%d of %s in all %s, by chance", u.Least, unit.Plural(u.Of, what), unit.Plural(u.Trials, "trial")), false
+	case u.Of == 2:
+		return fmt.Sprintf("%s in %d of %s, by chance", unit.Plural(u.Least, what), u.LeastTrials, unit.Plural(u.Trials, "trial")), true
+	}
+	return fmt.Sprintf("%d to %s by chance", u.Least, unit.Plural(u.Most, what)), true
+}
+
+// chances says what came of chance in the treatments, and returns those that used now more,
+// now fewer interfaces.
+func chances(run *record.Run) (varied map[string]bool) {
 	asked := Focus(run)
+	varied = map[string]bool{}
+	for i := range run.Treatments {
+		if t := &run.Treatments[i]; t.Chance != nil {
+			t.Chance.Came, varied[t.Name] = came(run, asked, t.Name)
+		}
+	}
+	return varied
+}
+
+// byChance explains effects one side of which used now more, now fewer interfaces, as theory
+// has it.
+func byChance(run *record.Run, varied map[string]bool, effects []record.Effect) {
 	for i := range effects {
 		e := &effects[i]
 		for _, side := range []string{e.To, e.From} {
-			u := interfaceUse(run, asked, func(t *record.Trial) bool {
-				return e.Factor == "" && t.Treatment == side || e.Factor != "" && t.Levels[e.Factor] == side && at(t.Levels, e)
+			k := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool {
+				return varied[t.Name] && (e.Factor == "" && t.Name == side || e.Factor != "" && t.Levels[e.Factor] == side && at(t.Levels, e))
 			})
-			if u != nil && u.Least != u.Most {
-				e.Why = fmt.Sprintf("%d to %d interfaces by chance", u.Least, u.Most)
-				if side == e.From {
-					e.Why = side + ": " + e.Why
-				}
-				break
+			if k < 0 {
+				continue
 			}
+			if e.Why = run.Treatments[k].Chance.Came; side == e.From {
+				e.Why = side + ": " + e.Why
+			}
+			break
 		}
 	}
 }

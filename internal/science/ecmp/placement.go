@@ -12,7 +12,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/stats"
 )
 
 // Placements are the treatments of a run whose flows a hash placed, in the run's order,
@@ -30,7 +29,6 @@ func Placements(run *record.Run) []record.Hashing {
 	for _, treatment := range run.Treatments {
 		var h record.Hashing
 		var measured []replicate
-		var worths []float64
 		fits, carried := true, 0.0
 		for i := range run.Trials {
 			t := &run.Trials[i]
@@ -44,7 +42,7 @@ func Placements(run *record.Run) []record.Hashing {
 			if fits = fits && ok && alike(one, h); !fits {
 				break
 			}
-			measured, worths = append(measured, m), append(worths, m.worth)
+			measured = append(measured, m)
 			for _, f := range t.Flows {
 				link := &h.PerLink[linkOf(h, f.Path)]
 				link.Flows++
@@ -64,8 +62,9 @@ func Placements(run *record.Run) []record.Hashing {
 		}
 		h.Treatment, h.ByChance = treatment.Name, !h.Chosen && h.Placements > 1
 		used.hold(&h, measured, run.Margin, confidence)
-		if mean := stats.Mean(worths, confidence); mean.Known {
-			h.MeasuredLowLinks, h.MeasuredHighLinks = max(0, mean.Low), min(mean.High, float64(h.Links))
+		if g := treatment.Goodput; g.Confidence > 0 {
+			h.MeasuredLowLinks = g.LowBps / h.LinkBps
+			h.MeasuredHighLinks = max(h.MeasuredLinks, min(g.HighBps/h.LinkBps, float64(h.Links)))
 		}
 		for i := range h.PerLink {
 			if carried > 0 {

@@ -337,7 +337,7 @@ func byChance(c *record.Conclusion) string {
 	var least, most int
 	for _, at := range c.Conditions {
 		for _, o := range at.Candidates {
-			if o.Reaches || o.Interfaces == nil || o.Interfaces.Least == o.Interfaces.Most {
+			if o.Reaches || !varies(&o) {
 				continue
 			}
 			if len(labels) == 0 {
@@ -351,6 +351,11 @@ func byChance(c *record.Conclusion) string {
 		return ""
 	}
 	return fmt.Sprintf("By chance %d to %d interfaces: %s", least, most, words.FirstFew(labels, "and"))
+}
+
+// varies reports whether a candidate used now more, now fewer interfaces by chance.
+func varies(o *record.Candidate) bool {
+	return o.Chance != nil && o.Interfaces != nil && o.Interfaces.Least != o.Interfaces.Most
 }
 
 // lifting names candidates that take the rate from a link.
@@ -390,7 +395,7 @@ func others(c *record.Conclusion) (said []string) {
 			switch why := o.Effect.Why; {
 			case v == record.Worsens, v == record.Inconclusive && (why == "" || strings.HasPrefix(why, stats.Spans)):
 				text = sized(text, r, o.Effect)
-			case v == record.Inconclusive && o.Interfaces != nil && o.Interfaces.Least != o.Interfaces.Most && r.Name == metric.Goodput.Name:
+			case v == record.Inconclusive && varies(o) && r.Name == metric.Goodput.Name:
 				continue // byChance says it
 			case v == record.Inconclusive:
 				v, into = why, &open

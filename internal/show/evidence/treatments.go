@@ -3,6 +3,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,10 +82,20 @@ func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
 			if cell.Remark = Unconnected(v, tr); !strings.Contains(cell.Remark, partly) {
 				cell.Remark += ", counted as zero"
 			}
+		} else if p.Goodput() {
+			cell.Remark = byChance(tr)
 		}
 		return cell
 	}))
 	return ranges
+}
+
+// byChance says what came of chance in a treatment, unless its effect says so.
+func byChance(t *record.Treatment) string {
+	if t.Chance == nil || t.Effect != nil && t.Effect.Response == "" && strings.HasSuffix(t.Effect.Why, t.Chance.Came) {
+		return ""
+	}
+	return cmp.Or(t.Chance.Came, t.Chance.By+" by chance")
 }
 
 // limitColumn adds goodput as a part of the limit, where that is known.
