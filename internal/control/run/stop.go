@@ -6,7 +6,6 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
-	"linerate/internal/science/stats"
 )
 
 // maxBlocks bounds a run without a budget whose intervals do not become narrow.
@@ -19,7 +18,7 @@ func (c *conductor) ended(block int) string {
 	wanted := block <= d.Replicates || c.missing(block) < len(c.plan.Treatments)
 	if !wanted && d.Until > 0 {
 		conclude.Conclude(c.run)
-		wanted = !stats.Narrow(c.run.Effects, c.run.Treatments, d.Until)
+		wanted = len(c.run.Treatments) == 0 || conclude.Wide(c.run) > 0
 		if wanted && block > maxBlocks {
 			return record.StatusBlocks
 		}

@@ -94,7 +94,7 @@ func TestEnough(t *testing.T) {
 		{"nothing yet", record.Design{Replicates: 3}, 0, steady, 0, ""},
 		{"a block missing", record.Design{Replicates: 3}, 4, steady, 1, ""},
 		{"all blocks", record.Design{Replicates: 3}, 6, wild, 1, notebook.Complete},
-		{"narrow", record.Design{Replicates: 3, Until: 0.1}, 6, steady, 1, notebook.Complete},
+		{"narrow", record.Design{Replicates: 4, Until: 0.1}, 8, steady, 1, notebook.Complete},
 		{"wide", record.Design{Replicates: 3, Until: 0.1}, 6, wild, 1, ""},
 		{"narrow within a block", record.Design{Replicates: 3, Until: 0.1}, 7, steady, 1, ""},
 		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1, record.StatusBlocks},

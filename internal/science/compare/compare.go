@@ -43,10 +43,11 @@ func Runs(from, to *record.Run) *record.Comparison {
 	by := metric.Of(to)[0]
 	c.Response = by.Name
 	each := stats.Sidak(c.Confidence, len(pairs))
+	first, second := sideOf(from), sideOf(to)
 	var ps []float64
 	var judged []int
 	for _, pair := range pairs {
-		t, p := one(by, from, to, pair[0], pair[1], each, c.Margin)
+		t, p := one(by, first, second, pair[0], pair[1], each, c.Margin)
 		c.Treatments = append(c.Treatments, t)
 		if t.Verdict != record.NotComparable {
 			c.Comparable = true
@@ -76,67 +77,49 @@ func treatment(run *record.Run, name string) *record.Treatment {
 	return &run.Treatments[i]
 }
 
-// one compares a treatment of both runs; the p-value is not yet corrected.
-func one(by metric.Metric, from, to *record.Run, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
-	base, level := values(by, from, a.Name), values(by, to, b.Name)
-	t := record.ComparedTreatment{
-		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: len(from.TrialsOf(a.Name)), ToTrials: len(to.TrialsOf(b.Name)),
-		FromLimitBps: a.LimitBps, ToLimitBps: b.LimitBps, P: 1,
-		FromResponse: estimate(by, a, base, from.Confidence), ToResponse: estimate(by, b, level, to.Confidence),
+// side is one of the two runs.
+type side struct {
+	run       *record.Run
+	inference *stats.Inference
+}
+
+func sideOf(run *record.Run) side { return side{run, stats.Of(run)} }
+
+// of are a treatment's trials in a response, and its estimate, also where its own run is
+// judged by something else.
+func (s side) of(t *record.Treatment, by metric.Metric) (stats.Side, record.ResponseEstimate) {
+	values, e := s.inference.Side(s.run.TrialsOf(t.Name), by), by.Estimate(t)
+	if e.Trials == 0 {
+		values.Mean(s.run.Confidence).Estimate(&e, s.run.Confidence)
 	}
-	if why := unlike(from, to, a, b); why != "" {
+	return values, e
+}
+
+// one compares a treatment of both runs; the p-value is not yet corrected.
+func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
+	t := record.ComparedTreatment{
+		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: a.Trials, ToTrials: b.Trials,
+		FromLimitBps: a.LimitBps, ToLimitBps: b.LimitBps, P: 1,
+	}
+	var base, level stats.Side
+	base, t.FromResponse = from.of(a, by)
+	level, t.ToResponse = to.of(b, by)
+	if why := unlike(from.run, to.run, a, b); why != "" {
 		t.Verdict, t.Why = record.NotComparable, why
 		return t, 1
 	}
-	if len(base) < t.FromTrials || len(level) < t.ToTrials {
+	if len(base.Values) < t.FromTrials || len(level.Values) < t.ToTrials {
 		t.Ratio.None = true
 		t.Verdict, t.Why = record.Inconclusive, fmt.Sprintf("%d of %d trials and %d of %d have no value: %s",
-			t.FromTrials-len(base), t.FromTrials, t.ToTrials-len(level), t.ToTrials, by.Absent)
+			t.FromTrials-len(base.Values), t.FromTrials, t.ToTrials-len(level.Values), t.ToTrials, by.Absent)
 		return t, 1
 	}
-	if by.Signed {
-		apart, p, why := stats.UnpairedDifference(base, level, confidence)
-		t.Ratio.None, t.Difference = true, &record.EffectSize{Mean: apart.Mean, Low: apart.Low, High: apart.High}
-		if t.Verdict, t.Why = stats.VerdictApart(by, apart); why != "" {
-			t.Why = why
-		}
-		return t, p
-	}
-	ratio, p, why := stats.Unpaired(base, level, confidence)
-	t.Ratio = record.EffectSize{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-	t.Verdict, t.Why = stats.VerdictOn(by, ratio, margin), why
-	switch {
-	case by.Name != metric.Goodput.Name && t.FromResponse.Mean == 0:
-		t.Ratio = record.EffectSize{None: true}
-		t.Why = "the first is zero in every trial: there is no ratio"
-	case why == "" && t.Verdict == record.Inconclusive && ratio.High >= 1000*ratio.Mean:
-		t.Why = "too few trials for how much they scatter: the interval has no end worth a number"
-	case why == "" && t.Verdict == record.Inconclusive:
-		t.Why = fmt.Sprintf("the interval spans %.2f× to %.2f×", ratio.Low, ratio.High)
-	case why == "" && by.Name == metric.Goodput.Name && differ(a.LimitBps, b.LimitBps):
+	judged := stats.Unpaired(base, level, by, confidence, margin)
+	t.Ratio, t.Difference, t.Verdict, t.Why = judged.Ratio, judged.Difference, judged.Verdict, judged.Why
+	if t.Why == "" && by.Name == metric.Goodput.Name && differ(a.LimitBps, b.LimitBps) {
 		t.Why = "the limit differs, too: " + limit(a.LimitBps) + " → " + limit(b.LimitBps)
 	}
-	return t, p
-}
-
-// values are a response of a treatment's trials, as far as they have one.
-func values(by metric.Metric, run *record.Run, treatment string) []float64 {
-	var list []float64
-	for _, t := range run.TrialsOf(treatment) {
-		if value, ok := by.Value(t); ok {
-			list = append(list, value)
-		}
-	}
-	return list
-}
-
-// estimate is a treatment's, also where its own run is judged by something else.
-func estimate(by metric.Metric, t *record.Treatment, values []float64, confidence float64) record.ResponseEstimate {
-	e := by.Estimate(t)
-	if mean := stats.Mean(values, confidence); e.Trials == 0 && mean.N > 0 {
-		mean.Estimate(&e, by, confidence)
-	}
-	return e
+	return t, judged.P
 }
 
 // unlike says why two treatments of one name are not the same treatment.

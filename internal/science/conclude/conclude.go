@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"slices"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/chance"
 	"linerate/internal/science/diagnose"
@@ -25,11 +26,16 @@ func Conclude(run *record.Run) {
 	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
 	chance.Fill(run)
 	run.Treatments = []record.Treatment{}
+	inference := stats.Of(run)
 	for _, trials := range byTreatment(run) {
-		run.Treatments = append(run.Treatments, treatment(run, trials))
+		run.Treatments = append(run.Treatments, treatment(run, inference, trials))
 	}
+<<<<<<< HEAD
 	varied := chances(run)
 	levels, treatments := stats.Effects(run)
+=======
+	levels, treatments := inference.Effects()
+>>>>>>> 59d812e (stats: infer on outcomes that jump, in one family)
 	for _, list := range [][]record.Effect{levels, treatments} {
 		if onGoodput(run) {
 			byChance(run, varied, list)
@@ -155,7 +161,7 @@ func byTreatment(run *record.Run) [][]record.Trial {
 // compared reports whether a factor's levels are compared with a baseline.
 func compared(f record.Factor) bool { return f.Role != "condition" }
 
-func treatment(run *record.Run, trials []record.Trial) record.Treatment {
+func treatment(run *record.Run, inference *stats.Inference, trials []record.Trial) record.Treatment {
 	first := trials[0]
 	t := record.Treatment{Name: first.Treatment, Levels: first.Levels, Trials: len(trials), Baseline: true}
 	for _, f := range run.Factors {
@@ -163,21 +169,16 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 			t.Baseline = false
 		}
 	}
-	var goodputs []float64
 	sent := 0.0
 	for _, trial := range trials {
-		goodputs = append(goodputs, trial.GoodputBps)
 		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" {
 			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
 		}
 		sent += trial.SenderReportedBps / float64(len(trials))
 		t.Unconnected += trial.Unconnected()
 	}
-	mean := stats.Mean(goodputs, run.Confidence)
-	t.Goodput = record.Estimate{MeanBps: mean.Mean}
-	if mean.Known {
-		t.Goodput = record.Estimate{MeanBps: mean.Mean, LowBps: max(0, mean.Low), HighBps: mean.High, Confidence: run.Confidence}
-	}
+	g := estimated(run, inference, t.Name, metric.Goodput)
+	t.Goodput = record.Estimate{MeanBps: g.Mean, LowBps: g.Low, HighBps: g.High, HalfBps: g.Half, Confidence: g.Confidence}
 	t.Chance = chance.Span(trials)
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps
@@ -188,6 +189,6 @@ func treatment(run *record.Run, trials []record.Trial) record.Treatment {
 	}
 	t.Interfaces = interfaceLoads(run, trials)
 	t.Outages = failover.Sum(trials)
-	others(run, &t, trials)
+	others(run, inference, &t, trials)
 	return t
 }

@@ -8,38 +8,38 @@ import (
 )
 
 // Wide is how many of a run's effects are known less narrowly than its design
-// requests; where it compares nothing, how many of its treatments' goodputs.
+// requests; where it compares nothing, how many of its treatments' means.
 func Wide(run *record.Run) int {
 	n := 0
-	for _, e := range run.Effects {
-		if wide(run, e) {
+	if run.Design.Until == 0 {
+		return n
+	}
+	for i := range run.Effects {
+		if !stats.Narrow(&run.Effects[i], run.Treatments, run.Design.Until) {
 			n++
 		}
 	}
-	if len(run.Effects) > 0 || run.Design.Until == 0 {
+	if len(run.Effects) > 0 {
 		return n
 	}
-	for _, t := range run.Treatments {
-		if !stats.Narrow(nil, []record.Treatment{t}, run.Design.Until) {
+	for i := range run.Treatments {
+		if !stats.NarrowMean(&run.Treatments[i], lead(run), run.Design.Until) {
 			n++
 		}
 	}
 	return n
 }
 
-func wide(run *record.Run, e record.Effect) bool {
-	return run.Design.Until > 0 && !stats.Narrow([]record.Effect{e}, nil, run.Design.Until)
-}
-
 // unsettled explains each effect that a run left wider than requested, unless
 // there is a reason that more blocks would not have helped against.
 func unsettled(run *record.Run, effects []record.Effect) {
-	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks {
+	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks || run.Design.Until == 0 {
 		return
 	}
-	for i, e := range effects {
-		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && wide(run, e) {
-			effects[i].Why = "not settled: its interval is wider than requested"
+	for i := range effects {
+		e := &effects[i]
+		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && !stats.Narrow(e, run.Treatments, run.Design.Until) {
+			e.Why = "not settled: its interval is wider than requested"
 		}
 	}
 }

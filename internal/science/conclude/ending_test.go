@@ -25,11 +25,11 @@ func TestEnding(t *testing.T) {
 		until        float64
 		settled      bool
 	}{
-		{"budget, too wide", record.StatusBudget, 2, never, false},
-		{"budget, narrow", record.StatusBudget, 2, always, true},
-		{"budget, no until", record.StatusBudget, 3, 0, true},
+		{"budget, too wide", record.StatusBudget, 4, never, false},
+		{"budget, narrow", record.StatusBudget, 4, always, true},
+		{"budget, no until", record.StatusBudget, 5, 0, true},
 		{"blocks", record.StatusBlocks, 5, never, false},
-		{"interrupted", "interrupted", 2, never, true},
+		{"interrupted", "interrupted", 4, never, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := ended(c.blocks, c.status, c.until)

@@ -121,7 +121,7 @@ func TestLiftedLimit(t *testing.T) {
 	lift := func(levels []string, base float64) *record.Run {
 		run := sciencetest.Levels("bit/s", 47.82e6, []string{""}, levels, func(_, l string, b int) float64 {
 			return map[string]float64{"lab": base, "pfifo": 50e9, "fix": 47.8e6}[l] + float64(b)
-		}, 3)
+		}, 4)
 		for i := range run.Trials {
 			if run.Trials[i].Levels["l"] == "pfifo" {
 				run.Trials[i].LimitBps = 0
@@ -154,12 +154,12 @@ func TestLiftedLimit(t *testing.T) {
 func TestDeadBaseline(t *testing.T) {
 	run := sciencetest.Levels("bit/s", 47.82e6, []string{""}, []string{"noroute", "route"}, func(_, l string, b int) float64 {
 		return map[string]float64{"route": 47.8e6}[l]
-	}, 2)
+	}, 4)
 	Conclude(run)
 	if c := run.Conclusion.Conditions[0].Candidates[0]; !c.Fix {
 		t.Errorf("%+v", c)
 	}
-	if e := run.Effects[0]; e.Verdict != record.Improves || !e.Ratio.None || !strings.Contains(e.Why, "this level 47.8 Mbit/s") {
+	if e := run.Effects[0]; e.Verdict != record.Improves || !e.Ratio.None || e.Difference == nil || e.Difference.Low != 47.8e6 {
 		t.Errorf("%+v", e)
 	}
 }

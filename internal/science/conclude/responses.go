@@ -11,30 +11,23 @@ func lead(run *record.Run) metric.Metric { return metric.Of(run)[0] }
 
 func onGoodput(run *record.Run) bool { return lead(run).Name == metric.Goodput.Name }
 
+// estimated is a treatment's mean in a response, bounded by what is possible.
+func estimated(run *record.Run, inference *stats.Inference, treatment string, r metric.Metric) record.ResponseEstimate {
+	e := record.ResponseEstimate{Response: r.Name, Unit: r.Unit}
+	inference.Side(run.TrialsOf(treatment), r).Mean(run.Confidence).Estimate(&e, run.Confidence)
+	return e
+}
+
 // others fills in what a treatment's trials measured besides goodput.
-func others(run *record.Run, t *record.Treatment, trials []record.Trial) {
-	mean := func(r metric.Metric) (stats.Interval, bool) {
-		var values []float64
-		for i := range trials {
-			if v, ok := r.Value(&trials[i]); ok {
-				values = append(values, v)
-			}
-		}
-		return stats.Mean(values, run.Confidence), len(values) > 0
-	}
+func others(run *record.Run, inference *stats.Inference, t *record.Treatment, trials []record.Trial) {
 	for _, r := range metric.Of(run) {
-		e := r.Estimate(t)
-		if r.Name != metric.Goodput.Name {
-			in, _ := mean(r)
-			in.Estimate(&e, r, run.Confidence)
-		}
-		t.Responses = append(t.Responses, e)
+		t.Responses = append(t.Responses, estimated(run, inference, t.Name, r))
 	}
-	if in, ok := mean(metric.Transactions); ok {
-		t.TransactionsPerS = in.Mean
+	if e := estimated(run, inference, t.Name, metric.Transactions); e.Trials > 0 {
+		t.TransactionsPerS = e.Mean
 	}
-	if in, ok := mean(metric.Lost); ok {
-		t.LostShare = &in.Mean
+	if e := estimated(run, inference, t.Name, metric.Lost); e.Trials > 0 {
+		t.LostShare = &e.Mean
 	}
 	var latencies []*record.Distribution
 	for _, trial := range trials {

@@ -12,7 +12,7 @@ import (
 // TestJudgedByLatency: where less is better the quickest is recommended, and what
 // it does to goodput is said beside it.
 func TestJudgedByLatency(t *testing.T) {
-	run := sciencetest.Loaded(3, 4, "latency_p99", "goodput")
+	run := sciencetest.Loaded(3, 6, "latency_p99", "goodput")
 	Conclude(run)
 	for _, tr := range run.Treatments {
 		if tr.Best != (tr.Name == "fq_codel") {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 )
 
 // MeanBand is where the mean of so many independent draws lies, with at least
@@ -137,7 +138,7 @@ func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, conf
 	h.Inside = h.MeasuredLinks >= h.ExpectedLowLinks*(1-margin) && h.MeasuredLinks <= h.ExpectedHighLinks*(1+margin)
 	h.IdleLowTrials, h.IdleHighTrials = Counts(len(measured), h.IdleChance, confidence)
 	h.IdleAsExpected = h.IdleLowTrials <= h.IdleTrials && h.IdleTrials <= h.IdleHighTrials
-	h.IdleLowShare, h.IdleHighShare = chanceInterval(h.IdleTrials, len(measured), confidence)
+	h.IdleLowShare, h.IdleHighShare = stats.Share(float64(h.IdleTrials), len(measured), confidence)
 }
 
 // Counts bounds how often something of that chance happens in n trials, with at
@@ -146,18 +147,4 @@ func Counts(n int, chance, confidence float64) (few, many int) {
 	first, chances := binomial(n, chance)
 	from, to := middle(chances, (1-confidence)/2)
 	return first + from, first + to
-}
-
-// chanceInterval is the interval of the chance of something that happened in k of n trials
-// (C. J. Clopper, E. S. Pearson, Biometrika 26, 1934).
-func chanceInterval(k, n int, confidence float64) (low, high float64) {
-	tail := (1 - confidence) / 2
-	low, high = 0, 1
-	if k > 0 {
-		low = distuv.Beta{Alpha: float64(k), Beta: float64(n - k + 1)}.Quantile(tail)
-	}
-	if k < n {
-		high = distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(1 - tail)
-	}
-	return low, high
 }

@@ -287,15 +287,3 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// TestChance: intervals that are in tables.
-func TestChance(t *testing.T) {
-	for _, c := range []struct {
-		k, n      int
-		low, high float64
-	}{{0, 10, 0, 0.3085}, {5, 10, 0.1871, 0.8129}, {10, 10, 0.6915, 1}, {5, 20, 0.0866, 0.4910}} {
-		if low, high := chanceInterval(c.k, c.n, 0.95); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
-			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, low, high, c.low, c.high)
-		}
-	}
-}

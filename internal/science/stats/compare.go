@@ -6,58 +6,149 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Unpaired estimates level over base from values that were not measured side
-// by side, such as those of two runs: Welch's t interval (1947), which does not
-// take the two for equally scattered. It works on the logarithm when all values
-// are positive, and otherwise on the ratio of the means with its variance to
-// first order. why explains an unknown interval.
-func Unpaired(base, level []float64, confidence float64) (ratio Interval, p float64, why string) {
-	n := len(base) + len(level)
-	switch {
-	case len(base) == 0 || len(level) == 0:
-		return Interval{N: n}, 1, "one of the two has no trial"
-	case stat.Mean(base, nil) <= 0:
-		return Interval{N: n}, 1, "the first carried nothing"
-	}
-	baseLogs, basePositive := logs(base)
-	levelLogs, levelPositive := logs(level)
-	positive := basePositive && levelPositive
-	if len(base) < 2 || len(level) < 2 {
-		mean := stat.Mean(level, nil) / stat.Mean(base, nil)
-		if positive {
-			mean = math.Exp(stat.Mean(levelLogs, nil) - stat.Mean(baseLogs, nil))
+// unboundedRatio stands for "no upper bound worth a number": four replicates
+// that differ by chance can have an interval beyond what floats or readers hold.
+const unboundedRatio = 1e6
+
+// contrast is a comparison of two sides at a confidence: level over base (none is 1) or
+// level less base (none is 0), and the probability of it being this far from none by
+// chance.
+type contrast func(base, level Side, confidence float64) (in Interval, p float64)
+
+// contrasts are the comparisons of paired sides, whose values are of the same blocks in
+// the same places, and of others.
+type contrasts struct{ ratio, difference contrast }
+
+var (
+	paired   = contrasts{beside(pairedRatio, combinedRatio), beside(pairedDifference, combinedDifference)}
+	unpaired = contrasts{beside(welchRatio, combinedRatio), beside(welchDifference, combinedDifference)}
+)
+
+// beside compares plain sides by one contrast, and sides whose intervals say more than
+// their values by another. Where a side visibly jumps, of which few trials show little,
+// the two are taken together.
+func beside(plain, other contrast) contrast {
+	return func(base, level Side, confidence float64) (Interval, float64) {
+		switch {
+		case !base.plain() || !level.plain():
+			return other(base, level, confidence)
+		case !base.jumps && !level.jumps:
+			return plain(base, level, confidence)
 		}
-		return Interval{Mean: mean, N: n}, 1, "a single trial: the interval is unknown"
+		in, p := plain(base, level, confidence)
+		wide, q := other(base, level, confidence)
+		in.Low, in.High = min(in.Low, wide.Low), max(in.High, wide.High)
+		in.Half = max(in.Half, (in.High-in.Low)/2)
+		return in, max(p, q)
 	}
-	if positive {
-		b, l := part(baseLogs, 1), part(levelLogs, 1)
-		ratio, p = welch(l.mean-b.mean, 0, b, l, confidence)
-		ratio.Mean, ratio.Low, ratio.High = math.Exp(ratio.Mean), math.Exp(ratio.Low), min(math.Exp(ratio.High), unboundedRatio)
-	} else {
-		// d(l/b) = dl/b − l/b² db
-		mean := stat.Mean(base, nil)
-		l := part(level, 1/mean)
-		b := part(base, l.mean/mean)
-		ratio, p = welch(l.mean, 1, b, l, confidence)
-		ratio.Low = max(0, ratio.Low)
-	}
-	ratio.N = n
-	return ratio, p, ""
 }
 
-// UnpairedDifference is Unpaired of what may be below zero: level less base.
-func UnpairedDifference(base, level []float64, confidence float64) (apart Interval, p float64, why string) {
-	n := len(base) + len(level)
-	switch {
-	case len(base) == 0 || len(level) == 0:
-		return Interval{N: n}, 1, "one of the two has no trial"
-	case len(base) < 2 || len(level) < 2:
-		return Interval{Mean: stat.Mean(level, nil) - stat.Mean(base, nil), N: n}, 1, "a single trial: the interval is unknown"
+// pairedRatio is the geometric mean and t interval of the log-ratios when all values are
+// positive, those of the plain ratios otherwise; no base may be zero.
+func pairedRatio(base, level Side, confidence float64) (Interval, float64) {
+	ratios := make([]float64, len(base.Values))
+	for i, b := range base.Values {
+		ratios[i] = level.Values[i] / b
 	}
+	if logs, positive := logs(ratios); positive {
+		in, p := Mean(logs, confidence), pValue(logs, 0)
+		return in.exp(), p
+	}
+	return Mean(ratios, confidence).from(0), pValue(ratios, 1)
+}
+
+func pairedDifference(base, level Side, confidence float64) (Interval, float64) {
+	differences := make([]float64, len(base.Values))
+	for i, b := range base.Values {
+		differences[i] = level.Values[i] - b
+	}
+	return Mean(differences, confidence), pValue(differences, 0)
+}
+
+// welchRatio is Welch's t interval (1947), which does not take the two sides for equally
+// scattered, of the logarithms when all values are positive, and otherwise of the ratio of
+// the means with its variance to first order.
+func welchRatio(base, level Side, confidence float64) (Interval, float64) {
+	baseLogs, basePositive := logs(base.Values)
+	levelLogs, levelPositive := logs(level.Values)
+	if basePositive && levelPositive {
+		in, p := welch(baseLogs, levelLogs, confidence)
+		return in.exp(), p
+	}
+	// d(l/b) = dl/b − l/b² db
+	mean := stat.Mean(base.Values, nil)
+	l := part(level.Values, 1/mean)
+	in, p := satterthwaite(l.mean, 1, part(base.Values, l.mean/mean), l, confidence)
+	return in.from(0), p
+}
+
+func welchDifference(base, level Side, confidence float64) (Interval, float64) {
+	return welch(base.Values, level.Values, confidence)
+}
+
+// welch is the mean of level less that of base.
+func welch(base, level []float64, confidence float64) (Interval, float64) {
 	b, l := part(base, 1), part(level, 1)
-	apart, p = welch(l.mean-b.mean, 0, b, l, confidence)
-	apart.N = n
-	return apart, p, ""
+	return satterthwaite(l.mean-b.mean, 0, b, l, confidence)
+}
+
+// satterthwaite is the interval of an estimate whose variance is the sum of both, with
+// degrees of freedom by F. E. Satterthwaite (1946).
+func satterthwaite(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
+	variance := a.variance + b.variance
+	freedom := variance * variance / (a.variance*a.variance/a.freedom + b.variance*b.variance/b.freedom)
+	return sample{estimate, variance, freedom}.student(centre, confidence)
+}
+
+// combinedDifference recovers the variance of a difference from the limits of both sides
+// (G. Y. Zou, A. Donner, Statistics in Medicine 27, 2008), whatever these rest on.
+func combinedDifference(base, level Side, confidence float64) (Interval, float64) {
+	at := func(confidence float64) Interval {
+		b, l := base.Mean(confidence), level.Mean(confidence)
+		return combine(b, l)
+	}
+	return at(confidence), touches(at, 0)
+}
+
+// combinedRatio is the same of the logarithms of both sides' means.
+func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
+	at := func(confidence float64) Interval {
+		b, l := base.Mean(confidence), level.Mean(confidence)
+		if l.Mean <= 0 { // which has no logarithm
+			high := min(l.High/b.Low, unboundedRatio)
+			return Interval{High: high, Half: high / 2, Known: b.Known && l.Known}
+		}
+		return combine(b.log(), l.log()).exp()
+	}
+	return at(confidence), touches(at, 1)
+}
+
+func combine(base, level Interval) Interval {
+	mean := level.Mean - base.Mean
+	low := mean - math.Hypot(level.Mean-level.Low, base.High-base.Mean)
+	high := mean + math.Hypot(level.High-level.Mean, base.Mean-base.Low)
+	return Interval{Mean: mean, Low: low, High: high, Half: (high - low) / 2, Known: base.Known && level.Known}
+}
+
+// touches is the p-value that belongs to an interval: the least p at which the interval of
+// confidence 1 − p leaves the value none out.
+func touches(at func(confidence float64) Interval, none float64) float64 {
+	leavesOut := func(exponent float64) bool {
+		in := at(1 - math.Pow(10, exponent))
+		return none < in.Low || in.High < none
+	}
+	low, high := -12.0, 0.0
+	if !leavesOut(high) {
+		return 1
+	}
+	for range 12 { // to a hundredth of itself
+		if middle := (low + high) / 2; leavesOut(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return math.Pow(10, high)
 }
 
 // logs are the logarithms of values, as long as all of them have one.
@@ -70,13 +161,4 @@ func logs(values []float64) ([]float64, bool) {
 		out[i] = math.Log(v)
 	}
 	return out, true
-}
-
-// welch is the interval of an estimate whose variance is the sum of both, and the
-// probability of it being this far from centre by chance.
-func welch(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
-	variance := a.variance + b.variance
-	// Satterthwaite (1946).
-	freedom := variance * variance / (a.variance*a.variance/a.freedom + b.variance*b.variance/b.freedom)
-	return sample{estimate, variance, freedom}.student(centre, confidence)
 }

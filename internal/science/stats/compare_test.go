@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
 
@@ -27,15 +28,15 @@ func exp(values []float64) []float64 {
 func within(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 
 func TestUnpairedAgreesWithWelch(t *testing.T) {
-	ratio, p, why := Unpaired(exp(drug2), exp(drug1), 0.95)
-	if why != "" || !ratio.Known || ratio.N != 20 {
-		t.Fatalf("%+v, %q", ratio, why)
+	ratio, p := unpaired.ratio(Side{Values: exp(drug2)}, Side{Values: exp(drug1)}, 0.95)
+	if !ratio.Known {
+		t.Fatalf("%+v", ratio)
 	}
 	if !within(math.Log(ratio.Mean), 0.75-2.33, 1e-9) || !within(math.Log(ratio.Low), -3.3654832, 1e-7) ||
 		!within(math.Log(ratio.High), 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
 		t.Errorf("log of ratio %.7f (%.7f … %.7f), p = %.5f", math.Log(ratio.Mean), math.Log(ratio.Low), math.Log(ratio.High), p)
 	}
-	back, again, _ := Unpaired(exp(drug1), exp(drug2), 0.95)
+	back, again := unpaired.ratio(Side{Values: exp(drug1)}, Side{Values: exp(drug2)}, 0.95)
 	if !within(back.Low*ratio.High, 1, 1e-9) || !within(back.High*ratio.Low, 1, 1e-9) || !within(p, again, 1e-12) {
 		t.Errorf("reversed: %+v, p = %v", back, again)
 	}
@@ -43,15 +44,16 @@ func TestUnpairedAgreesWithWelch(t *testing.T) {
 
 // Of what may be below zero the difference is taken, which is the hours themselves.
 func TestUnpairedDifference(t *testing.T) {
-	apart, p, why := UnpairedDifference(drug2, drug1, 0.95)
-	if why != "" || !apart.Known || apart.N != 20 || !within(apart.Mean, 0.75-2.33, 1e-9) || !within(apart.Low, -3.3654832, 1e-7) || !within(apart.High, 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
-		t.Errorf("%+v, p = %.5f, %q", apart, p, why)
+	apart, p := unpaired.difference(Side{Values: drug2}, Side{Values: drug1}, 0.95)
+	if !apart.Known || !within(apart.Mean, 0.75-2.33, 1e-9) || !within(apart.Low, -3.3654832, 1e-7) || !within(apart.High, 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
+		t.Errorf("%+v, p = %.5f", apart, p)
 	}
-	if one, p, why := UnpairedDifference([]float64{-0.1}, []float64{0.2, 0.2}, 0.95); one.Known || !within(one.Mean, 0.3, 1e-12) || p != 1 || why == "" {
-		t.Errorf("%+v, p = %g, %q", one, p, why)
+	two := Unpaired(Side{Values: []float64{-0.1, -0.1}}, Side{Values: []float64{0.2, 0.2}}, metric.Surplus, 0.95, 0.02)
+	if d := two.Difference; d == nil || !within(d.Mean, 0.3, 1e-12) || two.P != 1 || two.Verdict != record.Inconclusive || two.Why != "a verdict takes 4 trials: there are 2" {
+		t.Errorf("%+v", two)
 	}
-	if none, _, why := UnpairedDifference(nil, []float64{1}, 0.95); none.Known || why == "" {
-		t.Errorf("%+v, %q", none, why)
+	if none := Unpaired(Side{}, Side{Values: []float64{1}}, metric.Surplus, 0.95, 0.02); !none.Ratio.None || none.Why != "no trial has both" {
+		t.Errorf("%+v", none)
 	}
 }
 
@@ -70,14 +72,11 @@ func TestUnpairedHoldsTheTruth(t *testing.T) {
 			for i := range level {
 				level[i] = 100 * truth * (1 + 0.02*source.NormFloat64())
 			}
-			ratio, _, why := Unpaired(base, level, 0.95)
+			ratio, _ := unpaired.ratio(Side{Values: base}, Side{Values: level}, 0.95)
 			if zeros { // the same on the plain scale
 				mean := Mean(base, 0.95).Mean
 				l := part(level, 1/mean)
-				ratio, _ = welch(l.mean, 1, part(base, l.mean/mean), l, 0.95)
-			}
-			if why != "" {
-				t.Fatal(why)
+				ratio, _ = satterthwaite(l.mean, 1, part(base, l.mean/mean), l, 0.95)
 			}
 			if ratio.Low <= truth && truth <= ratio.High {
 				held++
@@ -90,33 +89,31 @@ func TestUnpairedHoldsTheTruth(t *testing.T) {
 }
 
 func TestUnpairedAtTheEdges(t *testing.T) {
+	same := func(v float64) Side { return Side{Values: []float64{v, v, v, v}} }
 	for _, c := range []struct {
 		name        string
-		base, level []float64
-		want        Interval
+		base, level Side
+		want        record.EffectSize
 		p           float64
 		why         string
 		verdict     string
 	}{
-		{"nothing", nil, []float64{1, 2}, Interval{N: 2}, 1, "one of the two has no trial", record.Inconclusive},
-		{"single", []float64{2, 2}, []float64{3}, Interval{Mean: 1.5, N: 3}, 1, "a single trial: the interval is unknown", record.Inconclusive},
-		{"from nothing", []float64{0, 0}, []float64{3, 3}, Interval{N: 4}, 1, "the first carried nothing", record.Inconclusive},
-		{"to nothing", []float64{3, 3}, []float64{0, 0}, Interval{N: 4, Known: true}, 0, "", record.Worsens},
-		{"constant and equal", []float64{3, 3}, []float64{3, 3}, Interval{1, 1, 1, 4, true}, 1, "", record.NoDifference},
-		{"constant and double", []float64{3, 3}, []float64{6, 6}, Interval{2, 2, 2, 4, true}, 0, "", record.Improves},
+		{"from nothing", same(0), same(3), record.EffectSize{None: true}, 0, "the first is zero in every trial: there is no ratio, only a difference", record.Improves},
+		{"to nothing", same(3), same(0), record.EffectSize{}, 0, "", record.Worsens},
+		{"nothing to nothing", same(0), same(0), record.EffectSize{None: true}, 1, "both are zero in every trial", record.NoDifference},
+		{"constant and equal", same(3), same(3), record.EffectSize{Mean: 1, Low: 1, High: 1}, 1, "", record.NoDifference},
+		{"constant and double", same(3), same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 0, "", record.Improves},
+		{"three of them", Side{Values: []float64{3, 3, 3}}, same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 1, "a verdict takes 4 trials: there are 3", record.Inconclusive},
 	} {
-		ratio, p, why := Unpaired(c.base, c.level, 0.95)
-		same := within(ratio.Mean, c.want.Mean, 1e-12) && within(ratio.Low, c.want.Low, 1e-12) && within(ratio.High, c.want.High, 1e-12)
-		if !same || ratio.N != c.want.N || ratio.Known != c.want.Known || p != c.p || why != c.why {
-			t.Errorf("%s: %+v, p = %v, %q; want %+v, %v, %q", c.name, ratio, p, why, c.want, c.p, c.why)
-		}
-		if verdict := verdict(ratio, 1, 0.02); verdict != c.verdict {
-			t.Errorf("%s: %s, want %s", c.name, verdict, c.verdict)
+		got := Unpaired(c.base, c.level, metric.Goodput, 0.95, 0.02)
+		near := within(got.Ratio.Mean, c.want.Mean, 1e-12) && within(got.Ratio.Low, c.want.Low, 1e-12) && within(got.Ratio.High, c.want.High, 1e-12)
+		if !near || got.Ratio.None != c.want.None || got.P != c.p || got.Why != c.why || got.Verdict != c.verdict {
+			t.Errorf("%s: %+v, want %+v, p = %v, %q, %s", c.name, got, c.want, c.p, c.why, c.verdict)
 		}
 	}
 	// Some trials carried nothing: the figures are there, and honest about it.
-	ratio, _, why := Unpaired([]float64{100, 101, 99, 100}, []float64{0, 100, 0, 100}, 0.95)
-	if why != "" || !within(ratio.Mean, 0.5, 1e-12) || ratio.Low != 0 || ratio.High < 1 {
-		t.Errorf("some zeros: %+v, %q, want a wide interval around one half", ratio, why)
+	ratio, _ := unpaired.ratio(Side{Values: []float64{100, 101, 99, 100}}, Side{Values: []float64{0, 100, 0, 100}}, 0.95)
+	if !within(ratio.Mean, 0.5, 1e-12) || ratio.Low != 0 || ratio.High < 1 {
+		t.Errorf("some zeros: %+v, want a wide interval around one half", ratio)
 	}
 }

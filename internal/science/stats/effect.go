@@ -4,144 +4,51 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
-	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
-// unboundedRatio stands for "no upper bound worth a number": four replicates
-// that differ by chance can have an interval beyond what floats or readers hold.
-const unboundedRatio = 1e6
-
-// Pair is a level's value and the baseline's in the same block.
-type Pair struct{ Base, Level float64 }
-
-// Ratio estimates level over baseline from pairs: geometric mean and t interval
-// of the log-ratios when all values are positive, plain ratios otherwise. why
-// explains an unknown interval, also that some baselines carried nothing: the ratio is
-// then that of the other blocks.
-func Ratio(pairs []Pair, confidence float64) (ratio Interval, p float64, why string) {
-	var logs, plain []float64
-	for _, pair := range pairs {
-		if pair.Base <= 0 {
-			continue
-		}
-		plain = append(plain, pair.Level/pair.Base)
-		if pair.Level > 0 {
-			logs = append(logs, math.Log(pair.Level/pair.Base))
-		}
-	}
-	switch {
-	case len(pairs) == 0:
-		return Interval{}, 1, "no block has both"
-	case len(plain) == 0:
-		return Interval{N: len(pairs)}, 1, nothing
-	case len(logs) == len(plain):
-		ratio, p = Mean(logs, confidence), pValue(logs, 0)
-		ratio.Mean = math.Exp(ratio.Mean)
-		if ratio.Known {
-			ratio.Low, ratio.High = math.Exp(ratio.Low), min(math.Exp(ratio.High), unboundedRatio)
-		}
-	default:
-		ratio, p = Mean(plain, confidence), pValue(plain, 1)
-		ratio.Low = max(0, ratio.Low)
-	}
-	if n := len(pairs) - len(plain); n > 0 {
-		ratio.Known, ratio.Low, ratio.High = false, 0, 0
-		return ratio, 1, fmt.Sprintf("the baseline carried nothing in %d of %d blocks", n, len(pairs))
-	}
-	if !ratio.Known {
-		return ratio, 1, "a single block: the interval is unknown"
-	}
-	return ratio, p, ""
-}
-
-// nothing is the Why of a ratio that does not exist.
-const nothing = "the baseline carried nothing"
-
-// signTest is the p-value of how many pairs carry more than a baseline of
-// nothing: all that can be said without a ratio.
-func signTest(pairs []Pair) float64 {
-	more := 0
-	for _, pair := range pairs {
-		if pair.Level > 0 {
-			more++
-		}
-	}
-	return min(1, 2*math.Pow(0.5, float64(more)))
-}
-
-// overNothing judges a level against a baseline that carried nothing in any
-// block. There is no ratio and no interval; but a level that carries more than
-// the margin of its limit in each of several blocks is no chance hit: nothing
-// has no noise.
-func overNothing(pairs []Pair, limit, margin float64) (verdict, why string) {
-	mean, least := 0.0, math.Inf(1)
-	for _, pair := range pairs {
-		mean += pair.Level / float64(len(pairs))
-		least = min(least, pair.Level)
-	}
-	blocks := "in the only block"
-	if len(pairs) > 1 {
-		blocks = fmt.Sprintf("in all %d blocks", len(pairs))
-	}
-	switch {
-	case mean == 0 && len(pairs) > 1:
-		return record.NoDifference, "both carried nothing " + blocks
-	case mean == 0:
-		return record.Inconclusive, "both carried nothing " + blocks
-	}
-	why = fmt.Sprintf("%s %s, this level %s: there is no ratio", nothing, blocks, unit.FormatRate(mean))
-	if len(pairs) > 1 && least > margin*limit {
-		return record.Improves, why
-	}
-	return record.Inconclusive, why
-}
-
-// verdict judges an interval, as if more were better: none is the value of no difference,
-// and what is within the margin of it does not matter.
-func verdict(i Interval, none, margin float64) string {
-	switch {
-	case !i.Known:
-		return record.Inconclusive
-	case i.Low >= none-margin && i.High <= none+margin:
-		return record.NoDifference
-	case i.Low > none:
-		return record.Improves
-	case i.High < none:
-		return record.Worsens
-	}
-	return record.Inconclusive
-}
-
-// Spans begins the Why of an effect that nothing but its interval keeps from
-// being known.
-const Spans = "the interval spans "
-
-// Effects makes a run's comparisons over the blocks that have both sides: levels has
+// Effects makes the run's comparisons over the blocks that have both sides: levels has
 // each level of every compared factor against the factor's baseline level, or against
 // the one that it names, all other factors equal; treatments has each treatment that
 // differs from the baseline in several factors against the baseline of its conditions.
 // Each is judged by the run's first response and has the others beside it. Unknown
-// intervals have Low and High zero. All comparisons in one response are a family, whose
-// intervals hold together at the run's confidence; another response is another family
-// and takes nothing from the first.
-func Effects(run *record.Run) (levels, treatments []record.Effect) {
-	list := levelComparisons(run)
+// intervals have Low and High zero. All comparisons in all responses are one family, whose
+// intervals hold together at the run's confidence.
+func (in *Inference) Effects() (levels, treatments []record.Effect) {
+	list := levelComparisons(in.run)
 	n := len(list)
-	list = append(list, treatmentComparisons(run)...)
-	responses := metric.Of(run)
-	effects := judge(list, responses[0], run.Confidence, run.Margin)
+	list = append(list, treatmentComparisons(in.run)...)
+	responses := metric.Of(in.run)
+	each := Sidak(in.run.Confidence, len(list)*len(responses))
+	effects := in.judge(list, responses[0], each)
 	for _, r := range responses[1:] {
-		for i, e := range judge(list, r, run.Confidence, run.Margin) {
+		for i, e := range in.judge(list, r, each) {
 			effects[i].Beside = append(effects[i].Beside, e)
 		}
 	}
+	correct(effects)
 	return effects[:n], effects[n:]
+}
+
+// correct makes the p-values of all comparisons, with those beside them, Holm's.
+func correct(effects []record.Effect) {
+	var all []*record.Effect
+	for i := range effects {
+		all = append(all, &effects[i])
+		for k := range effects[i].Beside {
+			all = append(all, &effects[i].Beside[k])
+		}
+	}
+	ps := make([]float64, len(all))
+	for i, e := range all {
+		ps[i] = e.P
+	}
+	for i, p := range Holm(ps) {
+		all[i].P = p
+	}
 }
 
 // comparison is two treatments with their trials.
@@ -210,110 +117,91 @@ func treatmentComparisons(run *record.Run) (list []comparison) {
 }
 
 // judge makes the effects of comparisons in one response.
-func judge(list []comparison, r metric.Metric, confidence, margin float64) []record.Effect {
-	each := Sidak(confidence, len(list))
-	effects, ps := make([]record.Effect, len(list)), make([]float64, len(list))
+func (in *Inference) judge(list []comparison, r metric.Metric, confidence float64) []record.Effect {
+	effects := make([]record.Effect, len(list))
 	for i, c := range list {
-		if r.Name == metric.Goodput.Name {
-			effects[i], ps[i] = c.goodput(each, margin)
-		} else {
-			effects[i], ps[i] = c.in(r, each, margin)
-		}
-	}
-	for i, p := range Holm(ps) {
-		effects[i].P = p
+		effects[i] = in.effect(c, r, confidence)
 	}
 	return effects
 }
 
-// goodput judges the comparison by goodput.
-func (c comparison) goodput(confidence, margin float64) (record.Effect, float64) {
+// effect judges a comparison by a response. A block without a value says nothing, and
+// often because things were too bad for one, so that the blocks that are left decide
+// nothing either.
+func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) record.Effect {
 	e := c.effect
-	pairs, _ := c.pairs(metric.Goodput)
-	ratio, p, why := Ratio(pairs, confidence)
-	e.Blocks = ratio.N
-	byRatio(&e, ratio, why, margin)
-	if e.Why == nothing {
-		most := 0.0 // the level's limit
-		for _, t := range c.level {
-			most = max(most, t.LimitBps)
+	if r.Name != metric.Goodput.Name {
+		e.Response = r.Name
+	}
+	base, level, missing := c.pairs(r)
+	j := paired.judge(in.Side(base, r), in.Side(level, r), r, confidence, in.run.Margin, names{"the baseline", "block"})
+	e.Ratio, e.Difference, e.P, e.Verdict, e.Why, e.Blocks = j.Ratio, j.Difference, j.P, j.Verdict, j.Why, len(base)
+	if missing > 0 {
+		e.Verdict, e.P = record.Inconclusive, 1
+		e.Why = fmt.Sprintf("in %d of %d blocks not both have a value: %s", missing, missing+len(base), r.Absent)
+		if len(base) == 0 {
+			e.Why = "in no block have both a value: " + r.Absent
 		}
-		e.Ratio, p = record.EffectSize{None: true}, signTest(pairs)
-		e.Verdict, e.Why = overNothing(pairs, most, margin)
 	}
-	return e, p
+	return e
 }
 
-// byRatio makes a ratio the size of an effect, and judges it.
-func byRatio(e *record.Effect, ratio Interval, why string, margin float64) {
-	e.Ratio = record.EffectSize{Mean: ratio.Mean, Low: ratio.Low, High: ratio.High}
-	e.Verdict, e.Why = verdict(ratio, 1, margin), why
-	if why == "" && e.Verdict == record.Inconclusive {
-		e.Why = fmt.Sprintf(Spans+"%.2f× to %.2f×", ratio.Low, ratio.High)
-	}
-}
-
-// pairs are the values of the blocks that have both; missing is how many blocks
-// have both trials and not both values. A block tried twice, as after a resumed
+// pairs are the trials of the blocks that have both, with values; missing is how many
+// blocks have both trials and not both values. A block tried twice, as after a resumed
 // run, counts with its latest trial.
-func (c comparison) pairs(r metric.Metric) (pairs []Pair, missing int) {
-	base, level := map[int]*record.Trial{}, map[int]*record.Trial{}
+func (c comparison) pairs(r metric.Metric) (base, level []*record.Trial, missing int) {
+	bases, levels := map[int]*record.Trial{}, map[int]*record.Trial{}
 	for _, t := range c.base {
-		base[t.Block] = t
+		bases[t.Block] = t
 	}
 	for _, t := range c.level {
-		level[t.Block] = t
+		levels[t.Block] = t
 	}
-	for _, block := range slices.Sorted(maps.Keys(base)) {
-		if level[block] == nil {
+	for _, block := range slices.Sorted(maps.Keys(bases)) {
+		b, l := bases[block], levels[block]
+		if l == nil {
 			continue
 		}
-		b, hasBase := r.Value(base[block])
-		l, hasLevel := r.Value(level[block])
+		_, hasBase := r.Value(b)
+		_, hasLevel := r.Value(l)
 		if hasBase && hasLevel {
-			pairs = append(pairs, Pair{b, l})
+			base, level = append(base, b), append(level, l)
 		} else {
 			missing++
 		}
 	}
-	return pairs, missing
+	return base, level, missing
 }
 
-// Narrow reports whether every effect is known as narrowly as asked: half its
-// interval, relative to its size. What may be below zero has no size to go by, and its
-// interval is held against what was asked itself, or what does not matter. Without
-// effects the treatments' own estimates are held to it.
-func Narrow(effects []record.Effect, treatments []record.Treatment, until float64) bool {
-	narrow := func(of string, mean, low, high float64, known bool) bool {
-		most := until * math.Abs(mean)
-		if r, ok := metric.Find(of); ok && r.Signed {
-			most = max(r.Floor, until)
-		}
-		return known && (high-low)/2 <= most
-	}
-	if len(effects) == 0 {
-		for _, t := range treatments {
-			e := metric.Goodput.Estimate(&t)
-			if len(t.Responses) > 0 {
-				e = t.Responses[0]
+// Narrow reports whether an effect is known as narrowly as requested: half its interval,
+// relative to its size. Where there is only a difference, that is held against the largest
+// mean of the treatments or, of what may be below zero, against the request itself or what
+// does not matter.
+func Narrow(e *record.Effect, treatments []record.Treatment, until float64) bool {
+	r, _ := metric.Find(e.Response)
+	size, most := e.Ratio, until*e.Ratio.Mean
+	if e.Difference != nil {
+		size, most = *e.Difference, max(r.Floor, until)
+		if !r.Signed {
+			largest := 0.0
+			for i := range treatments {
+				largest = max(largest, r.Estimate(&treatments[i]).Mean)
 			}
-			if !narrow(e.Response, e.Mean, e.Low, e.High, e.Confidence > 0) {
-				return false
-			}
-		}
-		return len(treatments) > 0
-	}
-	for _, e := range effects {
-		mean, low, high := e.Ratio.Mean, e.Ratio.Low, e.Ratio.High
-		known := e.Blocks > 1 && (high > 0 || mean == 0) // more blocks would make no ratio of None, either
-		if r, ok := metric.Find(e.Response); ok && r.Signed && e.Difference != nil {
-			mean, low, high, known = e.Difference.Mean, e.Difference.Low, e.Difference.High, e.Blocks > 1
-		}
-		if !narrow(e.Response, mean, low, high, known) {
-			return false
+			most = max(r.Floor, until*largest)
 		}
 	}
-	return true
+	return e.Blocks >= LeastBlocks && (e.Difference != nil || !e.Ratio.None) && size.Half <= most
+}
+
+// NarrowMean reports the same of a treatment's mean in the response that the run is judged
+// by, which is r.
+func NarrowMean(t *record.Treatment, r metric.Metric, until float64) bool {
+	e := r.Estimate(t)
+	most := until * e.Mean
+	if r.Signed {
+		most = max(r.Floor, until)
+	}
+	return e.Trials >= LeastBlocks && e.Confidence > 0 && e.Half <= most
 }
 
 // settled lists the combinations of the levels of all factors but one that trials

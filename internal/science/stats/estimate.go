@@ -2,10 +2,12 @@
 // replicate is a trial with fresh set-up; samples inside a trial are not, and
 // never reach this package.
 //
-// Intervals are Student's t. Ratios are compared pairwise within blocks, on the
-// logarithm, where a factor of two up and a factor of two down weigh the same.
-// Several effects of one run share one error: their intervals hold together at
-// the run's confidence (Šidák 1967), their p-values are Holm's (1979).
+// Intervals are Student's t, widened by what theory leaves to chance and by jumps that
+// other trials of the run have seen (Side). Ratios are compared pairwise within blocks, on
+// the logarithm, where a factor of two up and a factor of two down weigh the same.
+// All comparisons of a run, in all its responses, are one family: their intervals hold
+// together at the run's confidence (Šidák 1967), their p-values are Holm's (1979). A
+// treatment's own interval holds by itself.
 package stats
 
 import (
@@ -16,16 +18,41 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 )
 
 // Interval is an estimate with what is known of its precision. Without at least
-// two values nothing is: Known is false, and Low and High are zero.
+// two values nothing is: Known is false, and Low, High and Half are zero. Half is half the
+// width before Low and High were bounded by what is possible.
 type Interval struct {
-	Mean, Low, High float64
-	N               int
-	Known           bool
+	Mean, Low, High, Half float64
+	N                     int
+	Known                 bool
+}
+
+// from bounds an interval from below.
+func (i Interval) from(low float64) Interval {
+	i.Low = max(i.Low, low)
+	return i
+}
+
+func (i Interval) log() Interval {
+	i.Mean, i.Low, i.High = math.Log(i.Mean), math.Log(i.Low), math.Log(i.High)
+	return i
+}
+
+// exp is the interval of what has this one as its logarithm.
+func (i Interval) exp() Interval {
+	i.Mean = math.Exp(i.Mean)
+	if i.Known {
+		i.Low, i.High = math.Exp(i.Low), min(math.Exp(i.High), unboundedRatio)
+		i.Half = (i.High - i.Low) / 2
+	}
+	return i
+}
+
+func (i Interval) size() record.EffectSize {
+	return record.EffectSize{Mean: i.Mean, Low: i.Low, High: i.High, Half: i.Half}
 }
 
 // Mean estimates the mean of values at a confidence such as 0.95.
@@ -42,13 +69,10 @@ func Mean(values []float64, confidence float64) Interval {
 }
 
 // Estimate makes a mean at a confidence the estimate of a response.
-func (i Interval) Estimate(e *record.ResponseEstimate, r metric.Metric, confidence float64) {
+func (i Interval) Estimate(e *record.ResponseEstimate, confidence float64) {
 	e.Mean, e.Trials = i.Mean, i.N
 	if i.Known {
-		e.Low, e.High, e.Confidence = i.Low, i.High, confidence
-		if !r.Signed {
-			e.Low = max(0, e.Low)
-		}
+		e.Low, e.High, e.Half, e.Confidence = i.Low, i.High, i.Half, confidence
 	}
 }
 
@@ -77,7 +101,7 @@ func (s sample) student(centre, confidence float64) (Interval, float64) {
 	law, se := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.freedom}, math.Sqrt(s.variance)
 	half := law.Quantile(0.5+confidence/2) * se
 	p := 2 * law.Survival(math.Abs(s.mean-centre)/se)
-	return Interval{Mean: s.mean, Low: s.mean - half, High: s.mean + half, Known: true}, p
+	return Interval{Mean: s.mean, Low: s.mean - half, High: s.mean + half, Half: half, Known: true}, p
 }
 
 // pValue is the two-sided probability of a mean this far from centre by chance.

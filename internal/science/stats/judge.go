@@ -3,107 +3,165 @@ package stats
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 
-	"linerate/internal/model/record"
+	"gonum.org/v1/gonum/stat"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 )
 
-// in judges the comparison by a response other than goodput. As long as every
-// baseline is above zero there is a ratio, otherwise, and for what may be below
-// zero, a difference; a block without a value says nothing, and often because things
-// were too bad for one, so that the blocks that are left decide nothing either.
-func (c comparison) in(r metric.Metric, confidence, margin float64) (record.Effect, float64) {
-	e := c.effect
-	e.Response = r.Name
-	pairs, missing := c.pairs(r)
-	e.Blocks = len(pairs)
-	differences := make([]float64, len(pairs))
-	least := math.Inf(1)
-	for i, pair := range pairs {
-		differences[i], least = pair.Level-pair.Base, min(least, pair.Base)
+// LeastBlocks is how many blocks a verdict takes: fewer happen to agree too often.
+const LeastBlocks = 4
+
+// Comparison is a level compared with a base, and its p-value, which is not yet corrected.
+type Comparison struct {
+	Ratio      record.EffectSize // None: there is none, but a difference
+	Difference *record.EffectSize
+	P          float64
+	Verdict    string
+	Why        string // explains the verdict where it needs that
+}
+
+// words of a comparison.
+type names struct{ base, of string }
+
+// Unpaired compares sides that were not measured side by side, such as those of two runs.
+func Unpaired(base, level Side, r metric.Metric, confidence, margin float64) Comparison {
+	return unpaired.judge(base, level, r, confidence, margin, names{"the first", "trial"})
+}
+
+// judge compares sides in a response. As long as every base is above zero there is a
+// ratio, otherwise, and for what may be below zero, a difference.
+func (c contrasts) judge(base, level Side, r metric.Metric, confidence, margin float64, by names) Comparison {
+	out := Comparison{P: 1, Verdict: record.Inconclusive}
+	n := min(len(base.Values), len(level.Values))
+	if n == 0 {
+		out.Ratio.None, out.Why = true, "no "+by.of+" has both"
+		return out
 	}
-	apart := Mean(differences, confidence)
-	var p float64
-	switch {
-	case len(pairs) == 0:
-		e.Ratio.None, p = true, 1
-		e.Verdict, e.Why = record.Inconclusive, "no block has both"
-		if missing > 0 {
-			e.Why = "in no block have both a value: " + r.Absent
+	zeros := 0
+	for _, v := range base.Values {
+		if v <= 0 {
+			zeros++
 		}
-		return e, p
-	case least > 0 && !r.Signed:
-		ratio, chance, why := Ratio(pairs, confidence)
-		p = chance
-		byRatio(&e, ratio, why, margin)
+	}
+	var size Interval
+	none, matters := 1.0, margin
+	if r.Signed || zeros > 0 {
+		none, matters = 0, r.Floor
+		if !r.Signed {
+			matters = max(matters, margin*scale(base, level))
+		}
+		size, out.P = c.difference(base, level, confidence)
+		out.Ratio.None = true
+		difference := size.size()
+		out.Difference = &difference
+	} else {
+		size, out.P = c.ratio(base, level, confidence)
+		out.Ratio = size.size()
+	}
+	switch judged := verdict(size, none, matters); {
+	case n < LeastBlocks:
+		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss: there %s", LeastBlocks, by.of, are(n))
+		return out
+	case r.Floor > 0 && c.trifle(base, level, r, confidence):
+		out.Verdict, out.Why = record.NoDifference, "the two differ by less than "+amount(r, r.Floor)+", which does not matter"
 	default:
-		p = pValue(differences, 0)
-		e.Ratio.None = true
-		e.Difference = &record.EffectSize{Mean: apart.Mean, Low: apart.Low, High: apart.High}
-		if e.Verdict, e.Why = overZero(pairs, apart); r.Signed {
-			e.Verdict, e.Why = differ(r, apart)
-		}
+		out.Verdict = judged
+		out.Why = why(judged, size, out.Difference != nil, r)
 	}
-	switch {
-	case missing > 0:
-		e.Verdict, p = record.Inconclusive, 1
-		e.Why = fmt.Sprintf("in %d of %d blocks not both have a value: %s", missing, missing+len(pairs), r.Absent)
-	case verdict(apart, 0, r.Floor) == record.NoDifference && e.Verdict != record.NoDifference:
-		e.Verdict, e.Why = record.NoDifference, trifle(r)
+	if zeros > 0 && !r.Signed {
+		out.Why = zeroBase(base, level, zeros, by)
 	}
-	e.Verdict = better(r, e.Verdict)
-	return e, p
+	out.Verdict = better(r, out.Verdict)
+	return out
 }
 
-// overZero judges by the difference to a baseline that was zero in some block: as
-// if more were better.
-func overZero(pairs []Pair, apart Interval) (judged, why string) {
-	zero := 0
-	for _, pair := range pairs {
-		if pair.Base <= 0 {
-			zero++
-		}
+// scale is what a difference is measured by where there is no ratio: the most that is
+// possible or, where that is not known, the larger mean.
+func scale(base, level Side) float64 {
+	if most := max(base.possible, level.possible); most > 0 {
+		return most
 	}
-	where := fmt.Sprintf("in %d of %d blocks", zero, len(pairs))
-	if zero == len(pairs) {
-		where = "in every block"
-	}
-	why = "the baseline is zero " + where + ": there is no ratio, only a difference"
-	judged = verdict(apart, 0, 0)
-	switch {
-	case !apart.Known:
-		why += " of unknown interval"
-	case judged == record.NoDifference:
-		why = "both are zero " + where
-	}
-	return judged, why
+	return max(stat.Mean(base.Values, nil), stat.Mean(level.Values, nil))
 }
 
-func trifle(r metric.Metric) string {
+// trifle: the sides differ by less than what matters in practice, whatever the ratio.
+func (c contrasts) trifle(base, level Side, r metric.Metric, confidence float64) bool {
+	apart, _ := c.difference(base, level, confidence)
+	return verdict(apart, 0, r.Floor) == record.NoDifference
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "is 1"
+	}
+	return fmt.Sprintf("are %d", n)
+}
+
+// zeroBase explains why there is no ratio.
+func zeroBase(base, level Side, zeros int, by names) string {
+	where := fmt.Sprintf("in %d of %d %ss", zeros, len(base.Values), by.of)
+	if zeros == len(base.Values) {
+		where = "in every " + by.of
+		if !slices.ContainsFunc(level.Values, func(v float64) bool { return v != 0 }) {
+			return "both are zero " + where
+		}
+	}
+	return by.base + " is zero " + where + ": there is no ratio, only a difference"
+}
+
+// Spans begins the Why of a comparison that nothing but its interval keeps from being
+// known.
+const Spans = "the interval spans "
+
+// why explains what an interval leaves open; empty: it leaves nothing open.
+func why(judged string, size Interval, difference bool, r metric.Metric) string {
+	switch {
+	case judged != record.Inconclusive:
+		return ""
+	case difference:
+		return Spans + signed(amount(r, size.Low), size.Low) + " to " + signed(amount(r, size.High), size.High)
+	case size.High >= 1000*size.Mean:
+		return "too few trials for how much they scatter: the interval has no end worth a number"
+	}
+	return fmt.Sprintf(Spans+"%.2f× to %.2f×", size.Low, size.High)
+}
+
+// amount spells the size of a difference of a response.
+func amount(r metric.Metric, v float64) string {
 	if r.Unit == metric.Lost.Unit {
-		return fmt.Sprintf("the two differ by less than %.3g points, which does not matter", 100*r.Floor)
+		return fmt.Sprintf("%.2g points", 100*math.Abs(v))
 	}
-	return fmt.Sprintf("the two differ by less than %.3g, which does not matter", r.Floor)
+	s := r.Scale("", math.Abs(v))
+	return fmt.Sprintf("%.3g %s", math.Abs(v)*s.Per, s.Unit)
 }
 
-// differ judges a difference of what may be below zero, as if more were better.
-func differ(r metric.Metric, apart Interval) (judged, why string) {
-	judged = verdict(apart, 0, r.Floor)
+func signed(amount string, v float64) string {
 	switch {
-	case !apart.Known:
-		why = "a single block: the interval is unknown"
-	case judged == record.NoDifference:
-		why = trifle(r)
-	case judged == record.Inconclusive:
-		why = Spans + points(apart.Low) + " to " + points(apart.High) + " points"
+	case v < 0:
+		return "−" + amount
+	case v > 0:
+		return "+" + amount
 	}
-	return judged, why
+	return amount
 }
 
-func points(share float64) string {
-	return strings.Replace(fmt.Sprintf("%+.2g", 100*share), "-", "−", 1)
+// verdict judges an interval, as if more were better: none is the value of no difference,
+// and what is within the margin of it does not matter.
+func verdict(i Interval, none, margin float64) string {
+	switch {
+	case !i.Known:
+		return record.Inconclusive
+	case i.Low >= none-margin && i.High <= none+margin:
+		return record.NoDifference
+	case i.Low > none:
+		return record.Improves
+	case i.High < none:
+		return record.Worsens
+	}
+	return record.Inconclusive
 }
 
 // better is a verdict as if more were better for a response, of which less may be.
@@ -115,15 +173,4 @@ func better(r metric.Metric, verdict string) string {
 		return record.Improves
 	}
 	return verdict
-}
-
-// VerdictOn judges a ratio of a response against the practical margin.
-func VerdictOn(r metric.Metric, ratio Interval, margin float64) string {
-	return better(r, verdict(ratio, 1, margin))
-}
-
-// VerdictApart judges a difference, for what may be below zero.
-func VerdictApart(r metric.Metric, apart Interval) (verdict, why string) {
-	verdict, why = differ(r, apart)
-	return better(r, verdict), why
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -62,8 +63,8 @@ func TestOtherResponses(t *testing.T) {
 		"no loss":              {metric.Lost, loss, none, none, record.NoDifference, 0, "both are zero in every block"},
 		"no loss any more":     {metric.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
 		"twice a trifle":       {metric.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2, "less than 0.1 points"},
-		"once":                 {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a single block"},
-		"once from none":       {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "of unknown interval"},
+		"once":                 {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a verdict takes 4 blocks: there is 1"},
+		"once from none":       {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "a verdict takes 4 blocks: there is 1"},
 	} {
 		factors, trials := judged(test.set, test.base, test.level)
 		effects := levelEffects(factors, trials, test.of, metric.Goodput)
@@ -89,7 +90,7 @@ func levelEffects(factors []record.Factor, trials []record.Trial, responses ...m
 	for _, r := range responses {
 		run.Responses = append(run.Responses, r.Name)
 	}
-	levels, _ := Effects(&run)
+	levels, _ := Of(&run).Effects()
 	return levels
 }
 
@@ -114,28 +115,30 @@ func TestNarrowOfDifferences(t *testing.T) {
 	} {
 		factors, trials := judged(toolSays, test.base, test.level)
 		effects := levelEffects(factors, trials, metric.Surplus)
-		if got := Narrow(effects, nil, test.until); got != test.want || !effects[0].Ratio.None {
+		if got := Narrow(&effects[0], nil, test.until); got != test.want || !effects[0].Ratio.None {
 			t.Errorf("%s: %t: %+v", name, got, effects[0].Difference)
 		}
 	}
-	next := record.ResponseEstimate{Response: "surplus", Mean: 0.0001, Low: -0.0099, High: 0.0101, Confidence: 0.95}
-	if !Narrow(nil, []record.Treatment{{Responses: []record.ResponseEstimate{next}}}, 0.01) {
+	next := record.ResponseEstimate{Response: "surplus", Mean: 0.0001, Half: 0.01, Confidence: 0.95, Trials: 4}
+	if !NarrowMean(&record.Treatment{Responses: []record.ResponseEstimate{next}}, metric.Surplus, 0.01) {
 		t.Error("next to nothing is never narrow")
 	}
-	next.High = 0.1
-	if Narrow(nil, []record.Treatment{{Responses: []record.ResponseEstimate{next}}}, 0.01) {
+	next.Half = 0.1
+	if NarrowMean(&record.Treatment{Responses: []record.ResponseEstimate{next}}, metric.Surplus, 0.01) {
 		t.Error("what may be 10 points is narrow")
 	}
 }
 
-// TestBesideCostsNothing: what is asked beside the first response leaves its
-// intervals alone.
-func TestBesideCostsNothing(t *testing.T) {
+// TestResponsesAreOneFamily: the intervals of all comparisons in all responses hold
+// together, so that each of them is wider the more there are.
+func TestResponsesAreOneFamily(t *testing.T) {
 	factors, trials := judged(p99, []float64{100, 101, 102, 99}, []float64{200, 190, 205, 201})
 	alone := levelEffects(factors, trials, metric.LatencyP99)[0]
 	several := levelEffects(factors, trials, metric.LatencyP99, metric.Goodput, metric.LatencyP50)[0]
-	if alone.Ratio != several.Ratio || alone.P != several.P {
-		t.Errorf("alone %+v, with others %+v", alone, several)
+	logs := []float64{math.Log(2), math.Log(190. / 101), math.Log(205. / 102), math.Log(201. / 99)}
+	want := Mean(logs, Sidak(0.95, 3)).exp()
+	if alone.Ratio.Mean != several.Ratio.Mean || !within(several.Ratio.Low, want.Low, 1e-9) || several.Ratio.Low >= alone.Ratio.Low || several.P < alone.P {
+		t.Errorf("alone %+v, with others %+v, want %+v", alone, several, want)
 	}
 }
 

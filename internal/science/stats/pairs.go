@@ -5,9 +5,12 @@ import (
 	"linerate/internal/model/record"
 )
 
+// Pair is a level's value and the baseline's in the same block.
+type Pair struct{ Base, Level float64 }
+
 // Pairs are the values of an effect's two sides in its response, in each block that has
 // both, in their order.
-func Pairs(run *record.Run, e *record.Effect) []Pair {
+func Pairs(run *record.Run, e *record.Effect) (pairs []Pair) {
 	r, known := metric.Find(e.Response)
 	if !known {
 		return nil
@@ -18,6 +21,11 @@ func Pairs(run *record.Run, e *record.Effect) []Pair {
 	} else {
 		c.base, c.level = having(run.Trials, e.Factor, e.From, e.At), having(run.Trials, e.Factor, e.To, e.At)
 	}
-	pairs, _ := c.pairs(r)
+	base, level, _ := c.pairs(r)
+	for i := range base {
+		b, _ := r.Value(base[i])
+		l, _ := r.Value(level[i])
+		pairs = append(pairs, Pair{b, l})
+	}
 	return pairs
 }

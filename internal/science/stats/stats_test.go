@@ -52,9 +52,21 @@ func TestSidak(t *testing.T) {
 	near(t, "twelve", Sidak(0.95, 12), 0.995735, 1e-6)
 }
 
+// sides are the paired values of a comparison.
+func sides(pairs ...[2]float64) (base, level Side) {
+	for _, pair := range pairs {
+		base.Values, level.Values = append(base.Values, pair[0]), append(level.Values, pair[1])
+	}
+	return base, level
+}
+
 func TestRatio(t *testing.T) {
+	ratioOf := func(pairs ...[2]float64) (Interval, float64) {
+		base, level := sides(pairs...)
+		return paired.ratio(base, level, 0.95)
+	}
 	// Log-ratios ln 2, ln 2, ln 2.2, ln 1.8.
-	ratio, p, why := Ratio([]Pair{{1, 2}, {2, 4}, {1, 2.2}, {10, 18}}, 0.95)
+	ratio, p := ratioOf([2]float64{1, 2}, [2]float64{2, 4}, [2]float64{1, 2.2}, [2]float64{10, 18})
 	logs := []float64{math.Log(2), math.Log(2), math.Log(2.2), math.Log(1.8)}
 	mean := (logs[0] + logs[1] + logs[2] + logs[3]) / 4
 	var ss float64
@@ -65,36 +77,75 @@ func TestRatio(t *testing.T) {
 	near(t, "mean", ratio.Mean, math.Exp(mean), 1e-9)
 	near(t, "low", ratio.Low, math.Exp(mean-half), 1e-5)
 	near(t, "high", ratio.High, math.Exp(mean+half), 1e-5)
-	if p > 0.001 || why != "" {
-		t.Errorf("p %g, why %q", p, why)
+	if p > 0.001 {
+		t.Errorf("p %g", p)
 	}
-
-	zero, p, _ := Ratio([]Pair{{5, 0}, {5, 0}}, 0.95)
+	zero, p := ratioOf([2]float64{5, 0}, [2]float64{5, 0})
 	if !zero.Known || zero.Mean != 0 || zero.High != 0 || p != 0 {
 		t.Errorf("a level that carries nothing: %+v, p %g", zero, p)
 	}
-	some, _, _ := Ratio([]Pair{{5, 0}, {5, 5}, {5, 2}}, 0.95)
+	some, _ := ratioOf([2]float64{5, 0}, [2]float64{5, 5}, [2]float64{5, 2})
 	near(t, "plain mean", some.Mean, 1.4/3, 1e-12)
-	if some.Low != 0 {
-		t.Errorf("a ratio below zero: %+v", some)
+	if some.Low != 0 || some.Half <= (some.High-some.Low)/2 {
+		t.Errorf("bounded by zero, and as narrow as that looks: %+v", some)
 	}
-	for name, pairs := range map[string][]Pair{"none": nil, "one": {{1, 2}}, "dead baseline": {{0, 1}, {0, 2}}} {
-		if r, p, why := Ratio(pairs, 0.95); r.Known || p != 1 || why == "" {
-			t.Errorf("%s: %+v, p %g, why %q", name, r, p, why)
-		}
-	}
-	// Without the dead block this would be a sure 2.00×.
-	partly := []Pair{{1, 2}, {0, 2}, {1, 2}, {1, 2.01}}
-	r, p, why := Ratio(partly, 0.95)
-	if r.Known || r.Low != 0 || r.High != 0 || p != 1 || why != "the baseline carried nothing in 1 of 4 blocks" || verdict(r, 1, 0.02) != record.Inconclusive {
-		t.Errorf("a baseline that carried nothing once: %+v, p %g, why %q", r, p, why)
-	}
-	if Narrow([]record.Effect{{Ratio: record.EffectSize{Mean: r.Mean}, Blocks: r.N}}, nil, 0.5) {
-		t.Error("an unknown interval is narrow")
-	}
-	wild, _, _ := Ratio([]Pair{{1, 1e-9}, {1, 1e9}}, 0.999)
+	wild, _ := ratioOf([2]float64{1, 1e-9}, [2]float64{1, 1e9})
 	if _, err := json.Marshal(wild); err != nil {
 		t.Errorf("an interval that JSON cannot hold: %+v", wild)
+	}
+}
+
+// TestDeadBaseline: where a baseline carried nothing there is no ratio, least of all one of
+// the trials that were alive. Differences tell them apart, and are narrow at last.
+func TestDeadBaseline(t *testing.T) {
+	run := func(blocks int) record.Effect {
+		var trials []record.Trial
+		for block := 1; block <= blocks; block++ {
+			dead := trial(block, 0, "f", "off")
+			if block%3 > 0 {
+				dead = trial(block, 50+0.1*float64(block%5), "f", "off")
+			}
+			trials = append(trials, dead, trial(block, 100+0.1*float64(block%4), "f", "on"))
+		}
+		return levelEffects([]record.Factor{{Name: "f", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"}}}}, trials)[0]
+	}
+	e := run(12)
+	if !e.Ratio.None || e.Difference == nil || e.Verdict != record.Improves || e.Why != "the baseline is zero in 4 of 12 blocks: there is no ratio, only a difference" {
+		t.Fatalf("%+v, %+v", e, e.Difference)
+	}
+	near(t, "difference", e.Difference.Mean, 66.7083, 1e-3)
+	means := []record.Treatment{{Goodput: record.Estimate{MeanBps: 100}, Trials: 12}}
+	if Narrow(&e, means, 0.02) {
+		t.Errorf("±%g of 100 is narrow", e.Difference.Half)
+	}
+	if e = run(4000); !Narrow(&e, means, 0.02) {
+		t.Errorf("±%g of 100 is not narrow", e.Difference.Half)
+	}
+	if e = run(3); e.Verdict != record.Inconclusive || e.Why != "a verdict takes 4 blocks: there are 3" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestShare: intervals that are in tables; and what happened in part counts in part.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		k, n      int
+		low, high float64
+	}{{0, 10, 0, 0.3085}, {5, 10, 0.1871, 0.8129}, {10, 10, 0.6915, 1}, {5, 20, 0.0866, 0.4910}} {
+		if low, high := Share(float64(c.k), c.n, 0.95); math.Abs(low-c.low) > 1e-4 || math.Abs(high-c.high) > 1e-4 {
+			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, low, high, c.low, c.high)
+		}
+	}
+	before := 0.0
+	for k := 0.0; k <= 4; k += 0.25 {
+		low, high := Share(k, 4, 0.95)
+		if low > k/4 || high < k/4 || low < before {
+			t.Errorf("%g of 4: %g to %g", k, low, high)
+		}
+		before = low
+	}
+	if m := Missed(4, 0.95); math.Abs(m-0.5271) > 1e-4 || Missed(0, 0.95) != 1 {
+		t.Errorf("4 trials can miss what hits %.4f of them", m)
 	}
 }
 
@@ -162,14 +213,11 @@ func TestEffects(t *testing.T) {
 	if effects[0].At["direction"] != "writes" || effects[2].At["direction"] != "reads" {
 		t.Errorf("conditions are mixed up: %+v", effects)
 	}
-	if Narrow(effects, nil, 0.5) {
+	if Narrow(&effects[1], nil, 0.5) {
 		t.Error("a single block is narrow")
 	}
-	if on := []record.Effect{effects[0]}; !Narrow(on, nil, 0.02) || Narrow(on, nil, 0.0001) {
+	if on := &effects[0]; !Narrow(on, nil, 0.02) || Narrow(on, nil, 0.0001) {
 		t.Errorf("narrowness of %+v", on)
-	}
-	if Narrow(nil, nil, 1) {
-		t.Error("nothing at all is narrow")
 	}
 }
 
@@ -195,7 +243,7 @@ func TestSeveralFactors(t *testing.T) {
 			}
 		}
 	}
-	levels, treatments := Effects(&run)
+	levels, treatments := Of(&run).Effects()
 	if len(treatments) != 2 {
 		t.Fatalf("%d treatments differ in several factors: %+v", len(treatments), treatments)
 	}
@@ -210,10 +258,10 @@ func TestSeveralFactors(t *testing.T) {
 	alone := run
 	alone.Factors = run.Factors[:2]
 	alone.Trials = slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool { return t.Levels["control"] == "bbr" })
-	few, _ := Effects(&alone)
-	pairs := []Pair{{1, 2}, {1, 2.1}, {1, 2.2}, {1, 1.9}}
-	family, _, _ := Ratio(pairs, Sidak(0.95, len(levels)+len(treatments)))
-	own, _, _ := Ratio(pairs, Sidak(0.95, len(few)))
+	few, _ := Of(&alone).Effects()
+	base, level := sides([2]float64{1, 2}, [2]float64{1, 2.1}, [2]float64{1, 2.2}, [2]float64{1, 1.9})
+	family, _ := paired.ratio(base, level, Sidak(0.95, len(levels)+len(treatments)))
+	own, _ := paired.ratio(base, level, Sidak(0.95, len(few)))
 	if family.High <= own.High {
 		t.Errorf("%d comparisons are no wider than %d", len(levels)+len(treatments), len(few))
 	}
@@ -244,7 +292,7 @@ func TestOverNothing(t *testing.T) {
 	factors := []record.Factor{{Name: "f", Role: "compare", Baseline: "dead", Levels: []record.Level{
 		{Name: "dead"}, {Name: "alive"}, {Name: "dead too"}, {Name: "faint"}, {Name: "once"}}}}
 	var trials []record.Trial
-	for block := 1; block <= 2; block++ {
+	for block := 1; block <= 4; block++ {
 		for level, bps := range map[string]float64{"dead": 0, "alive": 47.81e6, "dead too": 0, "faint": 1e5} {
 			tr := trial(block, bps, "f", level)
 			tr.LimitBps = 50e6
@@ -253,10 +301,10 @@ func TestOverNothing(t *testing.T) {
 	}
 	trials = append(trials, trial(1, 47e6, "f", "once"))
 	want := []struct{ verdict, why string }{
-		{record.Improves, "the baseline carried nothing in all 2 blocks, this level 47.81 Mbit/s: there is no ratio"},
-		{record.NoDifference, "both carried nothing in all 2 blocks"},
-		{record.Inconclusive, "the baseline carried nothing in all 2 blocks, this level 100 kbit/s: there is no ratio"},
-		{record.Inconclusive, "the baseline carried nothing in the only block, this level 47 Mbit/s: there is no ratio"},
+		{record.Improves, "the baseline is zero in every block: there is no ratio, only a difference"},
+		{record.NoDifference, "both are zero in every block"},
+		{record.NoDifference, "the baseline is zero in every block: there is no ratio, only a difference"}, // of less than the margin of the limit
+		{record.Inconclusive, "a verdict takes 4 blocks: there is 1"},
 	}
 	effects := levelEffects(factors, trials)
 	for i, e := range effects {
@@ -269,10 +317,10 @@ func TestOverNothing(t *testing.T) {
 			t.Errorf("%s came back as %+v (%v)", text, back.Ratio, err)
 		}
 	}
-	if effects[0].P != 1 || effects[0].Blocks != 2 { // the sign test of two blocks, times four
+	if effects[0].P != 0 || effects[0].Blocks != 4 {
 		t.Errorf("%+v", effects[0])
 	}
-	if !Narrow(effects[:1], nil, 0.02) {
+	if !Narrow(&effects[0], nil, 0.02) {
 		t.Error("more blocks would not make it narrower")
 	}
 }
@@ -287,20 +335,21 @@ func TestCoverage(t *testing.T) {
 	for range runs {
 		all := true
 		for effect := range 3 {
-			var pairs []Pair
+			var pairs [][2]float64
 			for range blocks {
 				weather := math.Exp(0.3 * random.NormFloat64()) // shared by the block
-				pairs = append(pairs, Pair{
-					Base:  100 * weather * math.Exp(0.02*random.NormFloat64()),
-					Level: 100 * truth * weather * math.Exp(0.05*random.NormFloat64()),
+				pairs = append(pairs, [2]float64{
+					100 * weather * math.Exp(0.02*random.NormFloat64()),
+					100 * truth * weather * math.Exp(0.05*random.NormFloat64()),
 				})
 			}
+			base, level := sides(pairs...)
 			if effect == 0 {
-				if r, _, _ := Ratio(pairs, 0.95); r.Low <= truth && truth <= r.High {
+				if r, _ := paired.ratio(base, level, 0.95); r.Low <= truth && truth <= r.High {
 					hits++
 				}
 			}
-			r, _, _ := Ratio(pairs, Sidak(0.95, 3))
+			r, _ := paired.ratio(base, level, Sidak(0.95, 3))
 			all = all && r.Low <= truth && truth <= r.High
 		}
 		if all {

@@ -159,7 +159,7 @@ func TestFind(t *testing.T) {
 // TestOtherResponses: what is not goodput has columns of its own, all digits, and
 // nothing where nothing was measured.
 func TestOtherResponses(t *testing.T) {
-	run := sciencetest.Loaded(7, 3, "lost", "latency_p99")
+	run := sciencetest.Loaded(7, 4, "lost", "latency_p99")
 	for i := range run.Trials {
 		if trial := &run.Trials[i]; trial.Treatment == sciencetest.Queues[1] {
 			trial.Latency, trial.Datagrams = nil, &record.Datagrams{Sent: 8, Received: 7, Lost: 1}
@@ -198,7 +198,7 @@ func TestOtherResponses(t *testing.T) {
 	if row := get("treatments", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" {
 		t.Errorf("treatment %v", row)
 	}
-	if row := get("responses", of("lost")); row["mean"] != "0.125" || row["unit"] != "share" || row["trials"] != "3" {
+	if row := get("responses", of("lost")); row["mean"] != "0.125" || row["unit"] != "share" || row["trials"] != "4" {
 		t.Errorf("loss %v", row)
 	}
 	if row := get("responses", of("latency_p99")); row["mean"] != "" || row["trials"] != "0" {

@@ -138,7 +138,7 @@ func TestPageShows(t *testing.T) {
 	}
 	want := []string{
 		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
-		"Writes: 4 improve goodput, 1 makes no difference and 1 is open; reads: 2 improve goodput and 4 make no difference",
+		"Writes: 4 improve goodput and 2 are open; reads: 2 improve goodput and 4 make no difference",
 		"1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
 		"1 link is full at kernel defaults; 4 with arp + source routing",
 		"6 of 10 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",

@@ -27,7 +27,7 @@ func makeVariants() map[string]*record.Run {
 		"one-trial":      few(4, 2, 1, 0),
 		"one-port":       few(1, 1, 4, 0),
 		"no-limit":       few(4, 2, 4, 0, 4),
-		"no-difference":  few(4, 2, 4, 0, 5),
+		"no-difference":  few(4, 2, 4, 2, 3),
 		"empty":          {Schema: record.RunSchema, ID: "empty", Study: "empty"},
 		"many-hosts":     few(4, 39, 4, 0, 4),
 		"hosts-100":      few(4, 100, 4, 0, 4),

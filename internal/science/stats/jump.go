@@ -1,0 +1,132 @@
+package stats
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// Trials of one treatment scatter around one value, or they jump: some carry all and some
+// half, or nothing. Student's t knows nothing of a jump that a few trials happen to have
+// missed. But a run has other treatments, and what jumps in several of them may jump here
+// as well. (What jumps in one alone may be that treatment's own, or an accident.)
+
+// A treatment jumps where a gap between its sorted values is wider than noise makes it:
+// than so many times the run's noise, and in so large a part of their range that equally
+// likely gaps have one with this chance (R. A. Fisher, 1929). Of a hundred runs with
+// normal noise, equal or not, one or two jump (TestJumps).
+const (
+	jumpNoise  = 4
+	jumpChance = 0.01
+)
+
+// jumps are those of a run in one response. Its noise is the median distance of a value to
+// its nearest neighbour among its treatment's n, times n + 1, since more are closer.
+type jumps struct {
+	noise  float64 // in parts of a treatment's largest value; of a Signed response, in its unit
+	margin float64 // what does not matter, like noise
+	size   float64 // how far at least two treatments jump, like noise; 0: fewer do
+	most   float64 // the largest value of the run
+}
+
+// jumpsOf finds the jumps of a run in a response. Trials that theory leaves to chance are
+// left out: what they do is explained. A gap within the margin is none that matters.
+func jumpsOf(run *record.Run, r metric.Metric) jumps {
+	j := jumps{margin: run.Margin}
+	groups := map[string][]float64{}
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		value, ok := r.Value(t)
+		if !ok {
+			continue
+		}
+		j.most = max(j.most, value)
+		if chance(t, r) == nil {
+			key := treatmentOf(run, t)
+			groups[key] = append(groups[key], value)
+		}
+	}
+	var nearest []float64
+	for key, values := range groups {
+		values = relative(values, r)
+		groups[key] = values
+		for i := range values {
+			if len(values) > 1 {
+				nearest = append(nearest, neighbour(values, i)*float64(len(values)+1))
+			}
+		}
+	}
+	if len(nearest) == 0 {
+		return j
+	}
+	slices.Sort(nearest)
+	j.noise = nearest[len(nearest)/2]
+	var ranges []float64
+	for _, values := range groups {
+		if j.in(values) {
+			ranges = append(ranges, values[len(values)-1]-values[0])
+		}
+	}
+	if slices.Sort(ranges); len(ranges) > 1 {
+		j.size = ranges[len(ranges)-2]
+	}
+	return j
+}
+
+// in reports whether values, relative and sorted, have a jump.
+func (j jumps) in(values []float64) bool {
+	n, gap := len(values), 0.0
+	for i := 1; i < n; i++ {
+		gap = max(gap, values[i]-values[i-1])
+	}
+	if n < LeastBlocks || gap <= max(jumpNoise*j.noise, j.margin) {
+		return false
+	}
+	rest := 1 - gap/(values[n-1]-values[0])
+	return float64(n-1)*math.Pow(rest, float64(n-2)) <= jumpChance
+}
+
+// relative are values as parts of the largest, sorted; of what may be below zero, they
+// are the values themselves.
+func relative(values []float64, r metric.Metric) []float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	if most := floats.Norm(sorted, math.Inf(1)); most > 0 && !r.Signed {
+		floats.Scale(1/most, sorted)
+	}
+	return sorted
+}
+
+// neighbour is the distance of the i-th of sorted values to its nearest neighbour.
+func neighbour(sorted []float64, i int) float64 {
+	d := math.Inf(1)
+	if i > 0 {
+		d = sorted[i] - sorted[i-1]
+	}
+	if i < len(sorted)-1 {
+		d = min(d, sorted[i+1]-sorted[i])
+	}
+	return d
+}
+
+// chance is what theory leaves to chance of a trial's value; nil: nothing.
+func chance(t *record.Trial, r metric.Metric) *record.Chance {
+	if r.Name != metric.Goodput.Name {
+		return nil
+	}
+	return t.Chance
+}
+
+// treatmentOf identifies a trial's treatment by its levels.
+func treatmentOf(run *record.Run, t *record.Trial) string {
+	var key strings.Builder
+	for _, f := range run.Factors {
+		key.WriteString(t.Levels[f.Name] + "\x00")
+	}
+	return key.String()
+}

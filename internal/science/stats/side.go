@@ -1,0 +1,135 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// Side is a treatment's trials in one response, with what is known of outcomes that they
+// can have missed. It is one side of a comparison.
+type Side struct {
+	Values []float64
+	// least and most are the outcomes between which trials jump; known: theory has them,
+	// jumps: they are the least and the most of the values.
+	least, most  float64
+	known, jumps bool
+	// up and down are how far the mean would move if every trial were hit by a jump like
+	// those of the run's other treatments, none of which these trials have seen.
+	up, down float64
+	// most that is possible, 0: any; the least is 0 unless values are signed.
+	possible float64
+	signed   bool
+}
+
+// Inference is what intervals and verdicts of a run rest on: its trials, and how far
+// outcomes jump in it.
+type Inference struct {
+	run   *record.Run
+	jumps map[string]jumps // by response
+}
+
+// Of prepares the inference on a run's trials, of which Trial.Chance must be filled in.
+func Of(run *record.Run) *Inference { return &Inference{run, map[string]jumps{}} }
+
+func (in *Inference) jumpsIn(r metric.Metric) jumps {
+	j, known := in.jumps[r.Name]
+	if !known {
+		j = jumpsOf(in.run, r)
+		in.jumps[r.Name] = j
+	}
+	return j
+}
+
+// Side is of the trials that have a value in the response.
+func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
+	s := Side{known: true, least: math.Inf(1), signed: r.Signed}
+	limit := 0.0
+	for _, t := range trials {
+		value, ok := r.Value(t)
+		if !ok {
+			continue
+		}
+		s.Values = append(s.Values, value)
+		limit = max(limit, t.LimitBps)
+		if c := chance(t, r); c == nil {
+			s.known = false
+		} else {
+			s.least, s.most = min(s.least, c.LeastBps), max(s.most, c.MostBps)
+		}
+	}
+	if len(s.Values) == 0 {
+		return Side{}
+	}
+	largest := floats.Max(s.Values)
+	s.least, s.most = min(s.least, floats.Min(s.Values)), max(s.most, largest)
+	switch {
+	case r.Unit == metric.Goodput.Unit && limit > 0:
+		s.possible = max(limit, largest)
+	case r.Unit == metric.Lost.Unit && !r.Signed:
+		s.possible = 1
+	}
+	j := in.jumpsIn(r)
+	if s.jumps = !s.known && j.in(relative(s.Values, r)); !s.known && !s.jumps && j.size > 0 {
+		s.up, s.down = j.reach(stat.Mean(s.Values, nil), r)
+	}
+	return s
+}
+
+// reach is how far a jump takes a value up and down: as far as jumps reach in parts
+// of their upper end, but not above all that the run has seen.
+func (j jumps) reach(value float64, r metric.Metric) (up, down float64) {
+	switch {
+	case r.Signed:
+		return j.size, j.size
+	case j.size < 1: // otherwise it begins at zero, and may begin at this one
+		return min(value/(1-j.size), max(j.most, value)) - value, value * j.size
+	}
+	return j.most - value, value
+}
+
+// plain: nothing is known that the values can have missed.
+func (s Side) plain() bool { return !s.known && s.up == 0 && s.down == 0 }
+
+// Mean is the mean of the values with its interval. What theory leaves to chance is
+// bounded by the share of the way from the least to the most that trials can carry; so is,
+// if that is wider than Student's t, what visibly jumps. What only other trials of the run
+// have seen is bounded by how often these can have missed it.
+func (s Side) Mean(confidence float64) Interval {
+	in := Mean(s.Values, confidence)
+	if !in.Known {
+		return in
+	}
+	switch way := s.most - s.least; {
+	case s.known && way > 0:
+		in.Low, in.High = s.share(way, confidence)
+	case s.jumps:
+		low, high := s.share(way, confidence)
+		in.Low, in.High = min(in.Low, low), max(in.High, high)
+	case !s.plain():
+		missed := Missed(len(s.Values), (1+confidence)/2)
+		in.Low, in.High = in.Low-missed*s.down, in.High+missed*s.up
+	}
+	in.Half = (in.High - in.Low) / 2
+	if !s.signed {
+		in.Low = max(in.Low, 0)
+	}
+	if s.possible > 0 {
+		in.High = min(in.High, s.possible)
+	}
+	return in
+}
+
+// share bounds the mean by how far the values are from the least on the way to the most.
+func (s Side) share(way, confidence float64) (low, high float64) {
+	sum := 0.0
+	for _, v := range s.Values {
+		sum += (v - s.least) / way
+	}
+	low, high = Share(sum, len(s.Values), confidence)
+	return s.least + low*way, s.least + high*way
+}
