@@ -30,12 +30,8 @@ func Conclude(run *record.Run) {
 	for _, trials := range byTreatment(run) {
 		run.Treatments = append(run.Treatments, treatment(run, inference, trials))
 	}
-<<<<<<< HEAD
 	varied := chances(run)
-	levels, treatments := stats.Effects(run)
-=======
 	levels, treatments := inference.Effects()
->>>>>>> 59d812e (stats: infer on outcomes that jump, in one family)
 	for _, list := range [][]record.Effect{levels, treatments} {
 		if onGoodput(run) {
 			byChance(run, varied, list)
