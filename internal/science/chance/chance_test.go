@@ -2,10 +2,14 @@ package chance
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -198,5 +202,69 @@ func TestSpan(t *testing.T) {
 	}
 	if trials[0].Chance.LeastBps != 4 {
 		t.Error("a trial's own bounds changed")
+	}
+}
+
+// TestNeverAboveTheTruth goes through all placements of some flows: what they carry is below
+// the least with less than the negligible chance, and never above the most.
+func TestNeverAboveTheTruth(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	for range 60 {
+		spines := 2 + random.IntN(2)
+		over := sciencetest.Fabric(spines, "1")
+		for h := range 2 {
+			for n := range over.Hosts[h].Routes[0].Nexthops {
+				over.Hosts[h].Routes[0].Nexthops[n].Weight = 1 + random.IntN(3)
+			}
+		}
+		for l := range over.Links {
+			over.Links[l].Rate = unit.BitRate(1+random.IntN(3)) * 1e9
+		}
+		trial := sciencetest.Hashed("x", spines, "drawn", make([]int, 1+random.IntN(6))...)
+		for i := range trial.Flows {
+			f := &trial.Flows[i]
+			if random.IntN(2) == 0 {
+				f.WriteCapBps = float64(1+random.IntN(6)) * 5e8
+			}
+			if random.IntN(3) == 0 {
+				f.From, f.To, f.Source, f.Destination = f.To, f.From, "10.0.200.2:5201", f.Source
+				slices.Reverse(f.Path)
+				f.Predicted = f.Path
+			}
+		}
+		s := newScene(&trial, &over)
+		var routes []route
+		for i := range trial.Flows {
+			r, _ := s.route(&trial.Flows[i])
+			routes = append(routes, r)
+		}
+		b, below := boundsOf(&over, routes), 0.0
+		at := make([]int, len(routes))
+		for more := true; more; {
+			chance := 1.0
+			var flows []limits.Flow
+			for i, r := range routes {
+				chance *= r.shares[at[i]]
+				flows = append(flows, limits.Flow{Paths: r.paths[at[i] : at[i]+1], Frame: r.frame, Cap: unit.BitRate(r.capBps)})
+			}
+			carried := limits.Network{Topology: &over}.Aggregate(flows).Bps
+			if carried < b.least*(1-1e-6) {
+				below += chance
+			}
+			if carried > b.most*(1+1e-6) {
+				t.Errorf("%g bit/s, above %g", carried, b.most)
+			}
+			more = false
+			for i := range at {
+				if at[i]++; at[i] < len(routes[i].paths) {
+					more = true
+					break
+				}
+				at[i] = 0
+			}
+		}
+		if below > Negligible {
+			t.Errorf("below %g bit/s with a chance of %g: %+v", b.least, below, routes)
+		}
 	}
 }

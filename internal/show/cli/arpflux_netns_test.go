@@ -62,6 +62,13 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 		if ratio := tr.LimitBps / limit; ratio < 0.999 || ratio > 1.001 {
 			t.Errorf("%s: limit %.0f, expected %.0f", c.treatment, tr.LimitBps, limit)
 		}
+		by := ""
+		if tr.Chance != nil {
+			by = tr.Chance.By
+		}
+		if want := map[string]string{"kernel defaults, writes": "9 flows over 3 interfaces of server by ARP"}[c.treatment]; by != want {
+			t.Errorf("%s: %q is left to chance, expected %q", c.treatment, by, want)
+		}
 	}
 	flux, ok := found(run, "arp-flux", "kernel defaults, writes")
 	if !ok {

@@ -81,6 +81,16 @@ func TestECMPHash(t *testing.T) {
 			t.Errorf("trial %d: the limit is %.3f links", trial.Order, ratio)
 		}
 	}
+	for _, tr := range run.Treatments {
+		switch c := tr.Chance; {
+		case tr.Levels["hash"] != "policy 1":
+			if c != nil {
+				t.Errorf("%s: nothing is left to chance, but %+v", tr.Name, c)
+			}
+		case c == nil || c.By != "3 flows over 2 equal-cost paths" || c.LeastBps/link < 0.6 || c.LeastBps/link > 1.001 || c.MostBps/link < 1.999:
+			t.Errorf("%s: chance leaves %+v", tr.Name, c)
+		}
+	}
 }
 
 // TestECMPHashOfIPv6: the same over IPv6, whose parameters are its own.
@@ -108,6 +118,11 @@ func TestECMPTiers(t *testing.T) {
 		"duration: 600ms", "duration: 120ms", "warmup: 1s", "warmup: 120ms")
 	run := runLab(t, t.TempDir(), file, "--seed", "7", "--replicates", "2")
 	asSaid(t, run, 0)
+	for _, tr := range run.Treatments {
+		if tr.Chance != nil { // 32 flows use all four links, but for 4e-4
+			t.Errorf("%s: %+v", tr.Name, tr.Chance)
+		}
+	}
 	for _, trial := range run.Trials {
 		last := map[string]bool{}
 		for _, f := range trial.Flows {
