@@ -121,7 +121,7 @@ func outcome(c *record.Conclusion) (long, short string) {
 			if tried++; o.Effect != nil && !o.Lifts {
 				verdicts[o.Effect.Verdict]++
 			}
-			recommends = recommends || o.Best
+			recommends = recommends || o.Best && improves(o)
 		}
 	}
 	if recommends {
@@ -151,6 +151,11 @@ func outcome(c *record.Conclusion) (long, short string) {
 	return long, long
 }
 
+// improves: the candidate is shown to.
+func improves(o *record.Candidate) bool {
+	return o.Effect != nil && o.Effect.Verdict == record.Improves
+}
+
 // recommended says what the recommended treatment does: in the conditions in which it is
 // shown to improve and, of the limit, in all of them.
 func recommended(c *record.Conclusion, base []*record.Candidate) (long, short string) {
@@ -166,7 +171,7 @@ func recommended(c *record.Conclusion, base []*record.Candidate) (long, short st
 			}
 			reaches = reaches && o.Reaches
 			all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
-			if o.Effect.Verdict != record.Improves {
+			if !improves(o) {
 				everywhere = false
 				continue
 			}
@@ -255,7 +260,7 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 		switch {
 		case o.Fix:
 			fixes = append(fixes, sized(c.Unit, o.Label, r, o.Effect))
-		case !o.Lifts && o.Effect != nil && o.Effect.Verdict == record.Improves:
+		case !o.Lifts && improves(o):
 			better = append(better, sized(c.Unit, o.Label, r, o.Effect))
 		}
 	}
