@@ -298,7 +298,8 @@ func withdrawnRuns() (list []answered) {
 }
 
 // TestAnswers: every run is answered in one sentence of at most 35 words and up to four
-// statements, and in the words that testdata/answers.txt has.
+// statements beside what its trials can have missed, and in the words that
+// testdata/answers.txt has.
 func TestAnswers(t *testing.T) {
 	const file = "testdata/answers.txt"
 	var b strings.Builder
@@ -308,7 +309,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: a headline of %d words: %s", of.name, n, a.Headline)
 		}
 		statements := Worded(of.run).Statements
-		if n := len(statements); n > mostStatements {
+		if n := len(statements); n > mostStatements+1 {
 			t.Errorf("%s: %d statements", of.name, n)
 		}
 		for _, text := range statements {
