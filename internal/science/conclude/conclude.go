@@ -15,6 +15,7 @@ import (
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/failover"
+	"linerate/internal/science/outlier"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/toolreport"
 	"linerate/internal/science/trust"
@@ -50,6 +51,7 @@ func Conclude(run *record.Run) {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
 	run.Hashing = ecmp.Placements(run)
+	run.Outliers = outlier.Find(run)
 	run.Conclusion = conclusion(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 )
 
 // Sum adds up a treatment's trials, an entry for each instant at which
@@ -33,9 +34,9 @@ func Sum(trials []record.Trial) (list []record.Outages) {
 	}
 	slices.SortFunc(list, func(a, b record.Outages) int { return cmp.Compare(a.AtS, b.AtS) })
 	for i := range list {
-		list[i].ResolutionS = median(resolutions[list[i].AtS])
-		list[i].Withdrawn.LostS = median(lost[list[i].AtS][0])
-		list[i].Others.LostS = median(lost[list[i].AtS][1])
+		list[i].ResolutionS = stats.Median(resolutions[list[i].AtS])
+		list[i].Withdrawn.LostS = stats.Median(lost[list[i].AtS][0])
+		list[i].Others.LostS = stats.Median(lost[list[i].AtS][1])
 	}
 	return list
 }
@@ -59,12 +60,4 @@ func what(t record.Trial, at float64) (list []string) {
 		}
 	}
 	return list
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }

@@ -80,15 +80,23 @@ func jumpsOf(run *record.Run, r metric.Metric) jumps {
 
 // in reports whether values, relative and sorted, have a jump.
 func (j jumps) in(values []float64) bool {
-	n, gap := len(values), 0.0
-	for i := 1; i < n; i++ {
-		gap = max(gap, values[i]-values[i-1])
-	}
+	n := len(values)
+	_, gap := widest(values)
 	if n < LeastBlocks || gap <= max(jumpNoise*j.noise, j.margin) {
 		return false
 	}
 	rest := 1 - gap/(values[n-1]-values[0])
 	return float64(n-1)*math.Pow(rest, float64(n-2)) <= jumpChance
+}
+
+// widest is the widest gap between sorted values, which ends at the value at.
+func widest(values []float64) (at int, gap float64) {
+	for i := 1; i < len(values); i++ {
+		if g := values[i] - values[i-1]; g > gap {
+			at, gap = i, g
+		}
+	}
+	return at, gap
 }
 
 // relative are values as parts of the largest, sorted; of what may be below zero, they

@@ -1,0 +1,33 @@
+// Package outlier names the trials whose value stands apart from their treatment's other
+// trials, and what the records of such a trial have that those of the others have not.
+//
+// An outlier is neither dropped nor corrected. That it stands apart is package stats'
+// judgement; what was seen in it goes together with its value, and need not be the cause.
+package outlier
+
+import (
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// Find lists the outliers of a run in each of its responses, in the order of the trials.
+func Find(run *record.Run) (list []record.Outlier) {
+	for _, r := range metric.Of(run) {
+		for _, t := range stats.Apart(run, r) {
+			var others []*record.Trial
+			var values []float64
+			for _, o := range run.TrialsOf(t.Treatment) {
+				if value, ok := r.Value(o); ok && o != t {
+					others, values = append(others, o), append(values, value)
+				}
+			}
+			value, _ := r.Value(t)
+			list = append(list, record.Outlier{
+				Response: r.Name, Treatment: t.Treatment, Block: t.Block, Order: t.Order,
+				Value: value, Others: stats.Median(values), Saw: seen(t, others, &run.Topology),
+			})
+		}
+	}
+	return list
+}

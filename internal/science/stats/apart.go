@@ -1,0 +1,53 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// Apart lists the trials whose value in a response stands apart from their treatment's
+// other trials, in the run's order: they are on the far side of a jump, alone or, of many
+// trials, as a quarter of them at most. What theory leaves to chance has none.
+func Apart(run *record.Run, r metric.Metric) (list []*record.Trial) {
+	j := jumpsOf(run, r)
+	groups := map[string][]*record.Trial{}
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		if _, ok := r.Value(t); ok && chance(t, r) == nil {
+			key := treatmentOf(run, t)
+			groups[key] = append(groups[key], t)
+		}
+	}
+	value := func(t *record.Trial) float64 { v, _ := r.Value(t); return v }
+	for _, trials := range groups {
+		slices.SortStableFunc(trials, func(a, b *record.Trial) int { return cmp.Compare(value(a), value(b)) })
+		values := make([]float64, len(trials))
+		for i, t := range trials {
+			values[i] = value(t)
+		}
+		values = relative(values, r)
+		if !j.in(values) {
+			continue
+		}
+		at, _ := widest(values)
+		if few := len(trials) / 4; at <= few {
+			list = append(list, trials[:at]...)
+		} else if len(trials)-at <= few {
+			list = append(list, trials[at:]...)
+		}
+	}
+	slices.SortFunc(list, func(a, b *record.Trial) int { return a.Order - b.Order })
+	return list
+}
+
+// Median is the middle one of values, or the mean of the middle two; 0: there are none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
