@@ -22,8 +22,7 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 	high := 0.0
 	for r, c := range v.Each() {
 		t := r.Treatments[c]
-		_, upper, _ := m.Bounds(t)
-		high = max(high, upper, m.Estimate(t).Mean)
+		high = max(high, m.Estimate(t).High, m.Estimate(t).Mean)
 		for _, trial := range m.Trials[t.Name] {
 			high = max(high, trial.Value)
 		}
@@ -78,8 +77,8 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		if r.Baseline {
 			role = figure.Base
 		}
-		low, upper, _ := of.Bounds(t)
-		mean, low, upper := of.Estimate(t).Mean*of.Shown.Per, low*of.Shown.Per, upper*of.Shown.Per
+		e := of.Estimate(t)
+		mean, low, upper := e.Mean*of.Shown.Per, e.Low*of.Shown.Per, e.High*of.Shown.Per
 		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " + of.Shown.With(values[i].text()))
 		if t.LimitBps > 0 && of.Goodput() {
 			at := p.x(t.LimitBps * v.Scale.Per)

@@ -73,10 +73,8 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
-			if warning != "" {
-				fmt.Fprintln(s.err, "linerate: "+warning)
-			}
+		if warning := run.NeighbourWarning(plan, proc.Sysctls{}); warning != "" {
+			fmt.Fprintln(s.err, "linerate: "+warning)
 		}
 	}
 	options, progress := f.options, newProgress(s.err, f.quiet)

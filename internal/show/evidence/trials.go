@@ -65,6 +65,11 @@ func Trials(v *view.View) *document.Table {
 			busy = number.Percent(cpu)
 		}
 		row := document.Row{Cells: document.Cells(append(texts, flows, busy, strings.Join(bad[t.Order], ", "))...)}
+		for k, m := range v.Measures {
+			if v.Run.Outlier(m.Name, t.Order) != nil {
+				row.Cells[3+k].Remark = "stands apart"
+			}
+		}
 		if doubted[t.Order] {
 			row.Tone = document.Wrong
 		}

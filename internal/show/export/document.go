@@ -29,8 +29,11 @@ type trialDocument struct {
 	*record.Trial
 	// Shown marks the trial that stands for its treatment in the report: its
 	// response is nearest to the treatment's mean. It alone has tables and series.
-	Shown bool           `json:"shown,omitempty"`
-	Flows []flowDocument `json:"flows,omitempty"`
+	Shown bool `json:"shown,omitempty"`
+	// Responses are its values of those that the run is judged by, in records' units; one
+	// is absent where the trial has none.
+	Responses map[string]float64 `json:"responses"`
+	Flows     []flowDocument     `json:"flows,omitempty"`
 	// Groups are the flows of a trial that has more than mostFlows, in place of Flows.
 	Groups []flowGroup      `json:"flow_groups,omitempty"`
 	Hosts  []hostDocument   `json:"hosts"`
@@ -133,13 +136,19 @@ func documentOf(run *record.Run) document {
 	d := document{Run: run, Trials: make([]trialDocument, 0, len(run.Trials))}
 	for i := range run.Trials {
 		t := &run.Trials[i]
-		d.Trials = append(d.Trials, documentOfTrial(t, shown[t.Order]))
+		trial := documentOfTrial(t, shown[t.Order])
+		for _, r := range metric.Of(run) {
+			if value, ok := r.Value(t); ok {
+				trial.Responses[r.Name] = value
+			}
+		}
+		d.Trials = append(d.Trials, trial)
 	}
 	return d
 }
 
 func documentOfTrial(t *record.Trial, shown bool) trialDocument {
-	d := trialDocument{Trial: t, Shown: shown}
+	d := trialDocument{Trial: t, Shown: shown, Responses: map[string]float64{}}
 	if len(t.Flows) > mostFlows {
 		d.Groups = groups(t.Flows)
 	} else {

@@ -18,7 +18,7 @@ import (
 func small() *record.Run {
 	started := time.Date(2026, 3, 2, 9, 30, 0, 5e8, time.FixedZone("", 3600))
 	return &record.Run{
-		ID: "mine-7", Factors: []record.Factor{{Name: "fix"}, {Name: "direction"}},
+		ID: "mine-7", Outliers: []record.Outlier{{Response: "goodput", Treatment: "=1+1", Block: 2, Order: 1, Value: 1e9 / 3, Others: 9e8, Saw: []string{"one", "two"}}}, Factors: []record.Factor{{Name: "fix"}, {Name: "direction"}},
 		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1}, {Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
 		Trials: []record.Trial{{
 			Repeated: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
@@ -51,13 +51,17 @@ func small() *record.Run {
 func TestRows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"trials": {
-			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,loss_free_bps,lost_share,retransmissions_per_gigabyte,jitter_us,surplus_share,connections,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade,latency_p50_rank,latency_p90_rank,latency_p99_rank,latency_p999_rank,latency_p9999_rank",
-			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,1e+06,,,,,,,,,,,,2,,,,,`,
+			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,loss_free_bps,lost_share,retransmissions_per_gigabyte,jitter_us,surplus_share,connections,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade,latency_p50_rank,latency_p90_rank,latency_p99_rank,latency_p999_rank,latency_p9999_rank,placement_limit_bps,chance_least_bps,chance_most_bps,chance_by,outlier",
+			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,1e+06,,,,,,,,,,,,2,,,,,,,,,,goodput`,
 		},
 		"flows": {
 			"run,trial,block,treatment,flow,from,to,source,destination,opened_by,received_bytes,written_bytes,acked_bytes,unsent_bytes,retrans_bytes,goodput_bps,sender_average_bps,connected,alive,path,limited_by,congestion_control,rtt_us,min_rtt_us,snd_cwnd,error,protocol,datagrams_sent,datagrams_received,datagrams_lost,datagrams_reordered,datagrams_duplicate,jitter_us,transactions,transactions_failed,transactions_unanswered,transactions_per_s,latency_p50_us,latency_p99_us,latency_p999_us,limited_why,expected_low_bps,expected_high_bps,expected_limited_by,expected_why,paths,predicted,observed,latency_p50_rank,latency_p99_rank,latency_p999_rank",
 			`mine-7,1,2,'=1+1,f1,server,client,,,,1152921504606846976,0,0,0,0,0,0,true,false,server.eth0 client.eth0,,,40,0,10,,tcp,,,,,,,,,,,,,,all that it can,1e+07,2.5e+07,receiver window,a window,,,,,,`,
 			`mine-7,1,2,'=1+1,f2,,,,,,0,0,0,0,0,0,0,false,false,,,,,,,connect: connection refused,tcp,,,,,,,,,,,,,,,,,,,,,,,,`,
+		},
+		"outliers": {
+			"run,trial,block,treatment,response,unit,value,others,saw",
+			`mine-7,1,2,'=1+1,goodput,bps,3.333333333333333e+08,9e+08,one; two`,
 		},
 		"outages": {
 			"run,trial,block,treatment,flow,at_s,lost_s,resolution_s,resumed,moved,withdrawn,before,after",
@@ -111,7 +115,7 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "flows": flows, "outages": 0, "search": 0, "tools": 1}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {

@@ -46,8 +46,10 @@ var Tables = []Table{
 		for _, r := range percentileResponses() {
 			columns = append(columns, r.Name+"_rank")
 		}
-		return columns
+		return append(columns, "placement_limit_bps", "chance_least_bps", "chance_most_bps", "chance_by", "outlier")
 	}, trialRows},
+	{"outliers", "one row per trial and response in which it stands apart from its treatment's others",
+		ofTrials("response unit value others saw"), outlierRows},
 	{"flows", "one row per flow of a trial: bytes at both ends",
 		ofTrials("flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
 			"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd error protocol " +

@@ -50,8 +50,28 @@ func trialRows(run *record.Run, add func(...any)) {
 			}
 			values = append(values, rank)
 		}
-		add(values...)
+		placement, chance := any(nil), make([]any, 3)
+		if t.PlacementLimitBps > 0 {
+			placement = t.PlacementLimitBps
+		}
+		if c := t.Chance; c != nil {
+			chance = []any{c.LeastBps, c.MostBps, c.By}
+		}
+		var apart []string
+		for _, o := range run.Outliers {
+			if o.Order == t.Order {
+				apart = append(apart, o.Response)
+			}
+		}
+		add(append(append(append(values, placement), chance...), strings.Join(apart, " "))...)
 	})
+}
+
+func outlierRows(run *record.Run, add func(...any)) {
+	for _, o := range run.Outliers {
+		r, _ := metric.Find(o.Response)
+		add(run.ID, o.Order, o.Block, o.Treatment, o.Response, r.Unit, o.Value, o.Others, strings.Join(o.Saw, "; "))
+	}
 }
 
 // percentileResponses are those responses that may be of too few transactions.

@@ -86,14 +86,8 @@ func compared(c *record.Comparison) *document.Table {
 	}
 	m := &view.Measure{Metric: by, Shown: number.Scale{Scale: by.Scale(c.Unit, largest)}}
 	figure := func(e record.ResponseEstimate) document.Cell {
-		if e.Trials == 0 {
-			return document.Cell{Text: "–"}
-		}
-		cell := document.Cell{}
-		if cell.Text, cell.Spread = m.Shown.Interval(e.Mean, e.HalfWidth()); cell.Spread != "" {
-			cell.Spread = "±" + cell.Spread
-		}
-		return cell
+		mean, spread := m.Figure(e)
+		return document.Cell{Text: mean, Spread: spread}
 	}
 	head := "ratio"
 	if by.Signed {
@@ -204,7 +198,7 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 		return ""
 	}
 	best := slices.MaxFunc(changes, func(a, b *record.ComparedTreatment) int { return cmp.Compare(least(a), least(b)) })
-	size := answer.Size(c.Unit, by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
+	size := answer.Size(by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
 	overlaps := func(t *record.ComparedTreatment) bool { return t != best && most(t) >= least(best) }
 	switch {
 	case len(changes) == 1:

@@ -66,12 +66,13 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	if !along { // else the table of hashed flows says it all
 		if len(v.Rows) > 0 {
 			table(t.treatments)
+			table(evidence.Strips(v.Whole()))
 		}
 		for _, s := range t.settings {
 			table(s)
 		}
 		add(evidence.PartEffects(v)...)
-		add(slices.Concat(evidence.Detects(v.Run), evidence.Missed(v.Run))...)
+		add(evidence.Missed(v.Run)...)
 	}
 	add(document.Statements("Published", evidence.Published(v)...)...)
 	table(t.reported)
@@ -86,6 +87,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	add(document.Statements("Loss", evidence.SearchReasons(v.Run)...)...)
 	add(document.Statements("Machine", evidence.BusiestMachines(v)...)...)
 	add(evidence.RouteStatements(v)...)
+	add(evidence.OutlierStatement(v)...)
 	add(evidence.TrustStatement(v.Run)...)
 	add(evidence.FindingStatements(v)...)
 	return out
@@ -133,14 +135,15 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	if len(v.Rows) > 0 {
 		section("goodput", title, drawn("accounts"), responses, document.Tables(t.treatments), document.Statements("Published", evidence.Published(v)...), document.Tables(t.reported), fold("", "What each treatment sets", evidence.Settings(v)))
 	}
+	section("outliers", evidence.OutliersTitle(v), document.Tables(evidence.Outliers(v)))
 	section("outages", "Events in the window, and what they did to running flows", document.Tables(t.outages))
 	section("search", "How the highest rates without loss were found", evidence.Searches(v.Run))
 	section("settings", "What each setting of the list does", document.Tables(t.settings...))
 	effects, forest := document.Tables(evidence.Effects(v)), drawn("effects")
 	if len(forest) > 0 {
-		section("effects", "", forest, evidence.Detects(v.Run), evidence.Missed(v.Run), fold("", "Every comparison", effects))
+		section("effects", "", forest, evidence.Missed(v.Run), fold("", "Every comparison", effects))
 	} else {
-		section("effects", "Effects", effects, evidence.Detects(v.Run), evidence.Missed(v.Run))
+		section("effects", "Effects", effects, evidence.Missed(v.Run))
 	}
 	if !along {
 		curves()

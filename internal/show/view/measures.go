@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -128,69 +127,23 @@ type Pane struct {
 }
 
 // RangesNote explains intervals that have no half-width.
-const RangesNote = "Low–high instead of ±: the interval is cut off at 0 and at the limit, or at the outermost trials where these fall into separate groups."
+const RangesNote = "Low–high instead of ±: the interval is bounded by what is possible, or is not symmetric."
 
-// Bounds is a treatment's interval as far as it can be true: not below 0, a
-// share not above 1, goodput not above the limit, and where trials fall into
-// separate groups not beyond the outermost of them. It reports whether that cut
-// something off.
-func (m *Measure) Bounds(t *record.Treatment) (low, high float64, cut bool) {
-	e := m.Estimate(t)
-	low, high = e.Low, e.High
-	if !(high > low) {
-		return low, high, false
-	}
-	least, most := 0.0, math.Inf(1)
-	if m.Signed {
-		least = math.Inf(-1)
-	}
-	switch {
-	case m.Goodput() && t.LimitBps > 0:
-		most = t.LimitBps
-	case m.Unit == "share":
-		most = 1
-	}
-	if values := m.values(t.Name); separate(values) {
-		least, most = max(least, slices.Min(values)), min(most, slices.Max(values))
-	}
-	least, most = min(least, e.Mean), max(most, e.Mean) // an estimate beyond the limit is in doubt, and is shown
-	// An interval that is narrow beside its mean is left alone: that it ends a
-	// little above the limit is how far the limit itself is known.
-	half := e.HalfWidth()
-	if half < 0.01*math.Abs(e.Mean) {
-		return low, high, false
-	}
-	uneven := math.Abs(high+low-2*e.Mean) > 0.1*(high-low) || 2*half > 1.1*(high-low) // cut off where it was estimated
-	return max(low, least), min(high, most), uneven || low < least || high > most
-}
-
-func (m *Measure) values(treatment string) (values []float64) {
-	for _, t := range m.Trials[treatment] {
-		values = append(values, t.Value)
-	}
-	return values
-}
-
-// separate reports whether values fall into groups that are far apart for their
-// spread, as those of flows that a hash put on one link or on two: no mean
-// describes them, and no symmetric interval.
-func separate(values []float64) bool {
-	if len(values) < 4 {
-		return false
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	whole, gap := sorted[len(sorted)-1]-sorted[0], 0.0
-	for i := 2; i < len(sorted)-1; i++ { // two at least on either side: one that is off makes no group
-		gap = max(gap, sorted[i]-sorted[i-1])
-	}
-	return whole > 0.1*math.Abs(sorted[len(sorted)-1]) && gap > 5*(whole-gap)
+// ranged reports whether an interval is shown by its ends: it is bounded by what is
+// possible, or is not symmetric. One that is narrow beside its mean is not: that it ends
+// at the limit is how far the limit itself is known.
+func ranged(e record.ResponseEstimate) bool {
+	half, width := e.HalfWidth(), e.High-e.Low
+	return half >= 0.01*math.Abs(e.Mean) && (2*half > 1.1*width || math.Abs(e.High+e.Low-2*e.Mean) > 0.1*width)
 }
 
 // Interval spells a treatment's estimate and how far it may be off: "119.5" and
 // "±0.2", or "(0.99–1.98)" where that is not symmetric; a dash where nothing was
 // measured.
-func (m *Measure) Interval(t *record.Treatment) (mean, spread string) {
-	e := m.Estimate(t)
+func (m *Measure) Interval(t *record.Treatment) (mean, spread string) { return m.Figure(m.Estimate(t)) }
+
+// Figure spells an estimate as Interval does.
+func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 	if e.Trials == 0 && !m.Goodput() {
 		return "–", ""
 	}
@@ -198,8 +151,8 @@ func (m *Measure) Interval(t *record.Treatment) (mean, spread string) {
 	if half == "" {
 		return mean, ""
 	}
-	if low, high, cut := m.Bounds(t); cut {
-		return number.Significant(e.Mean*m.Shown.Per, 3), "(" + number.Significant(low*m.Shown.Per, 3) + "–" + number.Significant(high*m.Shown.Per, 3) + ")"
+	if ranged(e) {
+		return number.Significant(e.Mean*m.Shown.Per, 3), "(" + number.Significant(e.Low*m.Shown.Per, 3) + "–" + number.Significant(e.High*m.Shown.Per, 3) + ")"
 	}
 	return mean, "±" + half
 }

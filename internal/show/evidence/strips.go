@@ -1,0 +1,104 @@
+package evidence
+
+import (
+	"strconv"
+	"strings"
+
+	"linerate/internal/show/document"
+	"linerate/internal/show/view"
+	"linerate/internal/show/words"
+)
+
+// stripWidth is how many places a strip of trials has.
+const stripWidth = 21
+
+// Strips shows single trials in a terminal: for each treatment whose trials differ by more
+// than the margin, how many of them have which value; nil: there is none.
+func Strips(v *view.View) *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: "each trial"}}, Left: "%d more, whose trials are alike",
+		Notes: []string{"Digits are numbers of trials at that value; o stands apart."}}
+	if len(v.Run.Outliers) == 0 {
+		t.Notes = []string{"Digits are numbers of trials at that value."}
+	}
+	alike := make([]bool, len(v.Rows))
+	for i, r := range v.Rows {
+		t.Rows, alike[i] = append(t.Rows, document.Row{Cells: document.Cells(r.Name)}), true
+	}
+	for _, m := range v.Measures {
+		low, high := stripAxis(v, m)
+		for _, p := range v.Panes(m) {
+			cells := make([]document.Cell, len(v.Rows))
+			for i, r := range v.Rows {
+				if tr := r.Treatments[p.At]; tr != nil {
+					cells[i].Text = strip(m.Trials[tr.Name], low, high)
+					alike[i] = alike[i] && within(m.Trials[tr.Name], max(v.Run.Margin, 1.0/stripWidth))
+				}
+			}
+			from, to := m.Shown.Value(low), m.Shown.Spell(high)
+			room := max(1, stripWidth-words.Width(from)-words.Width(to))
+			t.AddColumn(document.Column{Head: from + strings.Repeat(" ", room) + to, Group: p.Title}, cells)
+		}
+	}
+	shown := false
+	for i := range t.Rows {
+		t.Rows[i].Extra = alike[i]
+		shown = shown || !alike[i]
+	}
+	if !shown {
+		return nil
+	}
+	return t
+}
+
+// stripAxis goes from zero, or the least value below it, to the largest value or limit.
+func stripAxis(v *view.View, m *view.Measure) (low, high float64) {
+	for r, c := range v.Each() {
+		tr := r.Treatments[c]
+		for _, t := range m.Trials[tr.Name] {
+			low, high = min(low, t.Value), max(high, t.Value)
+		}
+		if m.Goodput() {
+			high = max(high, tr.LimitBps)
+		}
+	}
+	return low, high
+}
+
+func strip(trials []view.Trial, low, high float64) string {
+	var count [stripWidth]int
+	var apart [stripWidth]bool
+	for _, t := range trials {
+		at := 0
+		if high > low {
+			at = int((t.Value-low)/(high-low)*(stripWidth-1) + 0.5)
+		}
+		count[at]++
+		apart[at] = apart[at] || t.Outlier != nil
+	}
+	var b strings.Builder
+	for i, n := range count {
+		switch {
+		case n == 0:
+			b.WriteByte(' ')
+		case apart[i] && n == 1:
+			b.WriteByte('o')
+		case n > 9:
+			b.WriteByte('+')
+		default:
+			b.WriteString(strconv.Itoa(n))
+		}
+	}
+	return b.String()
+}
+
+// within: trials differ by less than a part of the largest.
+func within(trials []view.Trial, part float64) bool {
+	if len(trials) == 0 {
+		return true
+	}
+	low, high := trials[0].Value, trials[0].Value
+	for _, t := range trials {
+		low, high = min(low, t.Value), max(high, t.Value)
+	}
+	return high-low <= part*max(high, -low)
+}
