@@ -34,12 +34,14 @@ type route struct {
 	connected bool
 }
 
-// scene is one trial and its topology.
+// scene is one trial and its topology, with what flows have in common.
 type scene struct {
-	trial   *record.Trial
-	over    *topology.Topology
-	ingress diagnose.Ingress
-	walked  map[pair]walked
+	trial    *record.Trial
+	over     *topology.Topology
+	ingress  diagnose.Ingress
+	walked   map[pair]walked
+	entered  map[pair][]string // interfaces, by the peer and the address that it sends to
+	segments map[[2]topology.End][]topology.End
 }
 
 type pair struct {
@@ -53,17 +55,26 @@ type walked struct {
 }
 
 func newScene(t *record.Trial, over *topology.Topology) *scene {
-	return &scene{t, over, diagnose.NewIngress(*t, over), map[pair]walked{}}
+	return &scene{t, over, diagnose.NewIngress(*t, over), map[pair]walked{}, map[pair][]string{}, map[[2]topology.End][]topology.End{}}
+}
+
+// once finds what is asked for again and again.
+func once[K comparable, V any](known map[K]V, key K, find func() V) V {
+	v, done := known[key]
+	if !done {
+		v = find()
+		known[key] = v
+	}
+	return v
 }
 
 // route finds what a flow may take; false: its paths are not known.
 func (s *scene) route(f *record.Flow) (route, bool) {
 	key := pair{f.From, f.SourceAddr(), f.DestinationAddr()}
-	w, done := s.walked[key]
-	if !done {
+	w := once(s.walked, key, func() (w walked) {
 		w.paths, w.shares, _ = s.over.PathShares(key.from, key.source, key.destination)
-		s.walked[key] = w
-	}
+		return w
+	})
 	r := route{intended: w.paths, paths: w.paths, shares: w.shares, capBps: f.CapBps(), frame: limits.FrameOf(*f), connected: f.Connected && f.Error == ""}
 	for _, leave := range mechanisms {
 		leave(s, f, &r)
@@ -122,7 +133,10 @@ func arp(s *scene, f *record.Flow, r *route) {
 		for out > 0 && !s.isHost(path[out].Node) {
 			out--
 		}
-		names := s.ingress.Interfaces(path[max(0, out)].Node, f.To, f.DestinationAddr())
+		peer := path[out].Node
+		names := once(s.entered, pair{from: peer, destination: f.DestinationAddr()}, func() []string {
+			return s.ingress.Interfaces(peer, f.To, f.DestinationAddr())
+		})
 		found := false
 		for _, name := range names {
 			if segment := s.segment(path[out], topology.End{Node: f.To, Interface: name}); segment != nil {
@@ -150,11 +164,13 @@ func (s *scene) isHost(node string) bool {
 
 // segment is the path from a host's interface to another host's; nil: there is none.
 func (s *scene) segment(from, to topology.End) []topology.End {
-	host, _ := s.over.Host(to.Node)
-	if p, ok := host.Interface(to.Interface); ok && len(p.Addresses) > 0 {
-		return s.over.PathToNextHop(from, p.Addresses[0].First)
-	}
-	return nil
+	return once(s.segments, [2]topology.End{from, to}, func() []topology.End {
+		host, _ := s.over.Host(to.Node)
+		if p, ok := host.Interface(to.Interface); ok && len(p.Addresses) > 0 {
+			return s.over.PathToNextHop(from, p.Addresses[0].First)
+		}
+		return nil
+	})
 }
 
 func (r *route) open(by string) {

@@ -38,8 +38,8 @@ func (i Ingress) Interfaces(peer, host string, address netip.Addr) (names []stri
 	if sharedMAC(subnet) {
 		return nil
 	}
+	out := h.lookup(address, asker)
 	for _, p := range subnet {
-		out := h.lookup(address, asker)
 		if h.effective("rp_filter", p) == 1 && out != nil && out != p {
 			continue // dropped, ARP requests included
 		}
