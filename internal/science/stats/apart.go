@@ -28,11 +28,10 @@ func Apart(run *record.Run, r metric.Metric) (list []*record.Trial) {
 		for i, t := range trials {
 			values[i] = value(t)
 		}
-		values = relative(values, r)
-		if !j.in(values) {
+		at := j.in(relative(values, r))
+		if at == 0 {
 			continue
 		}
-		at, _ := widest(values)
 		if few := len(trials) / 4; at <= few {
 			list = append(list, trials[:at]...)
 		} else if len(trials)-at <= few {

@@ -20,26 +20,18 @@ type contrast func(base, level Side, confidence float64) (in Interval, p float64
 type contrasts struct{ ratio, difference contrast }
 
 var (
-	paired   = contrasts{beside(pairedRatio, combinedRatio), beside(pairedDifference, combinedDifference)}
-	unpaired = contrasts{beside(welchRatio, combinedRatio), beside(welchDifference, combinedDifference)}
+	paired   = contrasts{ofNoise(pairedRatio, combinedRatio), ofNoise(pairedDifference, combinedDifference)}
+	unpaired = contrasts{ofNoise(welchRatio, combinedRatio), ofNoise(welchDifference, combinedDifference)}
 )
 
-// beside compares plain sides by one contrast, and sides whose intervals say more than
-// their values by another. Where a side visibly jumps, of which few trials show little,
-// the two are taken together.
-func beside(plain, other contrast) contrast {
+// ofNoise compares sides that are noise by one contrast, and by another those whose
+// intervals say more than their spread: their means, not those of logarithms.
+func ofNoise(noise, other contrast) contrast {
 	return func(base, level Side, confidence float64) (Interval, float64) {
-		switch {
-		case !base.plain() || !level.plain():
-			return other(base, level, confidence)
-		case !base.jumps && !level.jumps:
-			return plain(base, level, confidence)
+		if base.plain() && level.plain() {
+			return noise(base, level, confidence)
 		}
-		in, p := plain(base, level, confidence)
-		wide, q := other(base, level, confidence)
-		in.Low, in.High = min(in.Low, wide.Low), max(in.High, wide.High)
-		in.Half = max(in.Half, (in.High-in.Low)/2)
-		return in, max(p, q)
+		return other(base, level, confidence)
 	}
 }
 

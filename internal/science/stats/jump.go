@@ -13,8 +13,8 @@ import (
 
 // Trials of one treatment scatter around one value, or they jump: some carry all and some
 // half, or nothing. Student's t knows nothing of a jump that a few trials happen to have
-// missed. But a run has other treatments, and what jumps in several of them may jump here
-// as well. (What jumps in one alone may be that treatment's own, or an accident.)
+// missed. But a run has other treatments, and what happens there more than once may happen
+// here as well. (What one trial alone shows may be an accident.)
 
 // A treatment jumps where a gap between its sorted values is wider than noise makes it:
 // than so many times the run's noise, and in so large a part of their range that equally
@@ -30,7 +30,7 @@ const (
 type jumps struct {
 	noise  float64 // in parts of a treatment's largest value; of a Signed response, in its unit
 	margin float64 // what does not matter, like noise
-	size   float64 // how far at least two treatments jump, like noise; 0: fewer do
+	size   float64 // how far at least two trials jump, like noise; 0: fewer do
 	most   float64 // the largest value of the run
 }
 
@@ -66,37 +66,35 @@ func jumpsOf(run *record.Run, r metric.Metric) jumps {
 	}
 	slices.Sort(nearest)
 	j.noise = nearest[len(nearest)/2]
-	var ranges []float64
+	var sizes []float64 // of each trial on the smaller side of a jump
 	for _, values := range groups {
-		if j.in(values) {
-			ranges = append(ranges, values[len(values)-1]-values[0])
+		at := j.in(values)
+		for range min(at, len(values)-at) {
+			sizes = append(sizes, values[len(values)-1]-values[0])
 		}
 	}
-	if slices.Sort(ranges); len(ranges) > 1 {
-		j.size = ranges[len(ranges)-2]
+	if slices.Sort(sizes); len(sizes) > 1 {
+		j.size = sizes[len(sizes)-2]
 	}
 	return j
 }
 
-// in reports whether values, relative and sorted, have a jump.
-func (j jumps) in(values []float64) bool {
-	n := len(values)
-	_, gap := widest(values)
-	if n < LeastBlocks || gap <= max(jumpNoise*j.noise, j.margin) {
-		return false
-	}
-	rest := 1 - gap/(values[n-1]-values[0])
-	return float64(n-1)*math.Pow(rest, float64(n-2)) <= jumpChance
-}
-
-// widest is the widest gap between sorted values, which ends at the value at.
-func widest(values []float64) (at int, gap float64) {
-	for i := 1; i < len(values); i++ {
-		if g := values[i] - values[i-1]; g > gap {
-			at, gap = i, g
+// in is how many of sorted relative values are below the jump that they have; 0: none.
+func (j jumps) in(values []float64) int {
+	n, at, gap := len(values), 0, 0.0
+	for i := 1; i < n; i++ {
+		if d := values[i] - values[i-1]; d > gap {
+			at, gap = i, d
 		}
 	}
-	return at, gap
+	if n < LeastBlocks || gap <= max(jumpNoise*j.noise, j.margin) {
+		return 0
+	}
+	rest := 1 - gap/(values[n-1]-values[0])
+	if float64(n-1)*math.Pow(rest, float64(n-2)) > jumpChance {
+		return 0
+	}
+	return at
 }
 
 // relative are values as parts of the largest, sorted; of what may be below zero, they

@@ -45,7 +45,8 @@ func TestJumps(t *testing.T) {
 		"drift":      {func(_, block int) float64 { return 1 + 0.05*float64(block) + 0.01*random.NormFloat64() }, 0, 0.03},
 		"one or two": {func(int, int) float64 { return pick(0.5, 1, 2) }, 0.97, 1},
 		"dead":       {func(int, int) float64 { return pick(0.2, 1, 0) }, 0.97, 1},
-		"one flips":  {func(level, _ int) float64 { return pick(map[int]float64{3: 0.5}[level], 1, 2) }, 0, 0.03},
+		"one flips":  {func(level, _ int) float64 { return pick(map[int]float64{3: 0.5}[level], 1, 2) }, 0.3, 1},
+		"one trial":  {func(level, block int) float64 { return pick(map[int]float64{304: 1}[100*level+block], 1, 0.5) }, 0, 0.03},
 	} {
 		for _, blocks := range []int{4, 8} {
 			const runs = 400

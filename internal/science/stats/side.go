@@ -74,7 +74,7 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 		s.possible = 1
 	}
 	j := in.jumpsIn(r)
-	if s.jumps = !s.known && j.in(relative(s.Values, r)); !s.known && !s.jumps && j.size > 0 {
+	if s.jumps = !s.known && j.in(relative(s.Values, r)) > 0; !s.known && !s.jumps && j.size > 0 {
 		s.up, s.down = j.reach(stat.Mean(s.Values, nil), r)
 	}
 	return s
@@ -92,8 +92,8 @@ func (j jumps) reach(value float64, r metric.Metric) (up, down float64) {
 	return j.most - value, value
 }
 
-// plain: nothing is known that the values can have missed.
-func (s Side) plain() bool { return !s.known && s.up == 0 && s.down == 0 }
+// plain: nothing but noise is known of, so that Student's t decides.
+func (s Side) plain() bool { return !s.known && !s.jumps && s.up == 0 && s.down == 0 }
 
 // Mean is the mean of the values with its interval. What theory leaves to chance is
 // bounded by the share of the way from the least to the most that trials can carry; so is,
@@ -110,7 +110,7 @@ func (s Side) Mean(confidence float64) Interval {
 	case s.jumps:
 		low, high := s.share(way, confidence)
 		in.Low, in.High = min(in.Low, low), max(in.High, high)
-	case !s.plain():
+	default:
 		missed := Missed(len(s.Values), (1+confidence)/2)
 		in.Low, in.High = in.Low-missed*s.down, in.High+missed*s.up
 	}
