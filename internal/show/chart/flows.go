@@ -42,7 +42,7 @@ func flowsFigure(v *view.View) (figure.Figure, bool) {
 	if len(outside) > 0 {
 		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s", inside, chance, words.List(outside))
 	}
-	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals that end at the outermost trials; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", v.Confidence(), v.Confidence(), number.Percent(v.Run.Margin))
+	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", v.Confidence(), v.Confidence(), number.Percent(v.Run.Margin))
 	for len(curves) > 0 {
 		n := curves[0].Links
 		alike := slices.IndexFunc(append(slices.Clone(curves), view.Curve{}), func(c view.Curve) bool { return c.Links != n })
@@ -108,8 +108,7 @@ func carriedChart(run *record.Run, curves []view.Curve) flowsChart {
 		curves: curves, most: float64(links), limit: "limit " + number.LinkRate(link*float64(links)),
 		unit: fmt.Sprintf("goodput in links' worth (%s each)", number.LinkRate(link)),
 		point: func(g record.Hashing) flowsPoint {
-			low, high, _ := view.WithinTrials(g)
-			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: low, high: high}
+			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: g.MeasuredLowLinks, high: g.MeasuredHighLinks}
 			for _, t := range run.TrialsOf(g.Treatment) {
 				worth := t.GoodputBps / g.LinkBps
 				p.trials = append(p.trials, dot{worth, run.Outlier(metric.Goodput.Name, t.Order) != nil, fmt.Sprintf("%s, trial %d in block %d: %s links' worth", g.Treatment, t.Order, t.Block, number.Fixed(worth, 2))})

@@ -35,10 +35,10 @@ func Hashed(v *view.View) *document.Table {
 			band := number.Span(number.Fixed(g.ExpectedLowLinks, 2), number.Fixed(g.ExpectedHighLinks, 2))
 			counts := number.Span(fmt.Sprint(g.IdleLowTrials), fmt.Sprint(g.IdleHighTrials))
 			measured := document.Cell{Text: number.Fixed(g.MeasuredLinks, 3)}
-			if low, high, clipped := view.WithinTrials(g); clipped {
-				measured.Spread, ranges = "("+number.Fixed(low, 2)+"–"+number.Fixed(high, 2)+")", true
-			} else if high > low {
-				measured.Spread = "±" + number.Fixed((high-low)/2, 3)
+			if e := view.Measured(g); view.Ranged(e) {
+				measured.Spread, ranges = "("+number.Fixed(e.Low, 2)+"–"+number.Fixed(e.High, 2)+")", true
+			} else if e.Half > 0 {
+				measured.Spread = "±" + number.Fixed(e.Half, 3)
 			}
 			row := document.Row{Cells: append(append(document.Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), number.Fixed(g.ExpectedLinks, 3), band), measured),
 				document.Cells(fmt.Sprintf("%d of %d", g.IdleTrials, g.Replicates), counts, number.Percent(g.IdleChance), number.Percent(g.IdleLowShare)+" to "+number.Percent(g.IdleHighShare))...)}

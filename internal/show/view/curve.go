@@ -31,15 +31,9 @@ func (v *View) HashedCurves() (curves []Curve) {
 	return curves
 }
 
-// WithinTrials is the interval of a group's measured mean, clipped to the range
-// of its trials: hashed flows use a whole number of links, so that few trials
-// have two or three values and a symmetric interval reaches beyond what can be.
-func WithinTrials(g record.Hashing) (low, high float64, clipped bool) {
-	if !(g.MeasuredHighLinks > g.MeasuredLowLinks) {
-		return g.MeasuredLowLinks, g.MeasuredHighLinks, false
-	}
-	low, high = max(g.MeasuredLowLinks, min(g.MeasuredLeastLinks, g.MeasuredLinks)), min(g.MeasuredHighLinks, max(g.MeasuredMostLinks, g.MeasuredLinks))
-	return low, high, low > g.MeasuredLowLinks || high < g.MeasuredHighLinks
+// Measured is a group's measured mean in links' worth, with its interval.
+func Measured(g record.Hashing) record.ResponseEstimate {
+	return record.ResponseEstimate{Mean: g.MeasuredLinks, Low: g.MeasuredLowLinks, High: g.MeasuredHighLinks, Half: (g.MeasuredHighLinks - g.MeasuredLowLinks) / 2}
 }
 
 // OnEach is how many flows fell on each link, all treatments of a curve together.

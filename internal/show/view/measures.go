@@ -129,10 +129,10 @@ type Pane struct {
 // RangesNote explains intervals that have no half-width.
 const RangesNote = "Low–high instead of ±: the interval is bounded by what is possible, or is not symmetric."
 
-// ranged reports whether an interval is shown by its ends: it is bounded by what is
+// Ranged reports whether an interval is shown by its ends: it is bounded by what is
 // possible, or is not symmetric. One that is narrow beside its mean is not: that it ends
 // at the limit is how far the limit itself is known.
-func ranged(e record.ResponseEstimate) bool {
+func Ranged(e record.ResponseEstimate) bool {
 	half, width := e.HalfWidth(), e.High-e.Low
 	return half >= 0.01*math.Abs(e.Mean) && (2*half > 1.1*width || math.Abs(e.High+e.Low-2*e.Mean) > 0.1*width)
 }
@@ -151,7 +151,7 @@ func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 	if half == "" {
 		return mean, ""
 	}
-	if ranged(e) {
+	if Ranged(e) {
 		return number.Significant(e.Mean*m.Shown.Per, 3), "(" + number.Significant(e.Low*m.Shown.Per, 3) + "–" + number.Significant(e.High*m.Shown.Per, 3) + ")"
 	}
 	return mean, "±" + half
