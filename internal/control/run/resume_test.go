@@ -89,7 +89,7 @@ func TestTakeUp(t *testing.T) {
 		{name: "blocks again", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 },
 			err: ErrSpent},
 		{name: "blocks, then narrow enough", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 }, asked: untilAsked(0.9),
-			takenUp: "resumed", want: record.Design{Replicates: 3, Until: 0.9}},
+			takenUp: "resumed", want: record.Design{Replicates: study.LeastUntil, Until: 0.9}},
 		{name: "complete", trials: 6, ended: notebook.Complete,
 			err: notebook.ErrComplete},
 		{name: "complete, and no more is asked for", trials: 6, ended: notebook.Complete, asked: blocksAsked(2),
@@ -97,7 +97,7 @@ func TestTakeUp(t *testing.T) {
 		{name: "complete, and more blocks", trials: 6, ended: notebook.Complete, asked: blocksAsked(4),
 			takenUp: "extended", want: record.Design{Replicates: 4, BudgetS: 100}},
 		{name: "complete, and narrower", trials: 6, ended: notebook.Complete, asked: untilAsked(0.01),
-			takenUp: "extended", want: record.Design{Replicates: 3, Until: 0.01, BudgetS: 100}},
+			takenUp: "extended", want: record.Design{Replicates: study.LeastUntil, Until: 0.01, BudgetS: 100}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := stored(t, c.trials, c.ended)

@@ -123,7 +123,7 @@ func TestMaxRetryTime(t *testing.T) {
 
 // TestMaxRetryTimeVariable: the user may say how long a run spends on retries; what is no time is refused.
 func TestMaxRetryTimeVariable(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": 10 * time.Second, "0s": 0, "2m": 2 * time.Minute, "soon": -1, "-1s": -1} {
+	for text, want := range map[string]time.Duration{"": 11200 * time.Millisecond, "0s": 0, "2m": 2 * time.Minute, "soon": -1, "-1s": -1} {
 		t.Setenv(maxRetryTimeVariable, text)
 		c, err := prepare(planOf(t, twoLevels), nil, Options{})
 		if want < 0 {

@@ -109,7 +109,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 	return &conductor{
 		study: s, plan: plan, options: o, store: store,
 		design: record.Design{
-			Replicates: s.Design.Replicates, Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
+			Replicates: plan.Blocks(), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
 		networks: map[string]*treatmentNetwork{}, finished: map[int]bool{}, maxRetrySet: allowed,
@@ -121,7 +121,7 @@ func (c *conductor) header() *record.Run {
 		Schema: record.RunSchema, Study: c.study.Name, Question: c.study.Question,
 		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
 		Unit: c.study.Unit, Responses: c.study.Responses, Factors: c.plan.Factors(), Topology: c.study.Topology,
-		Design: c.design, Confidence: 0.95, Margin: float64(c.study.Design.Margin),
+		Design: c.design, Confidence: study.Confidence, Margin: float64(c.study.Design.Margin),
 		StudyFile: c.study.File, Published: c.options.Published, Environment: record.Environment{Version: version.String()},
 	}
 	if c.options.StudyFile != "" {

@@ -153,10 +153,11 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestPrepare: what is not asked for is as the study says, or drawn.
+// TestPrepare: what is not asked for is as the study says, or drawn; with until there are
+// no fewer blocks than it needs.
 func TestPrepare(t *testing.T) {
 	c := ready(t, planOf(t, twoLevels), Options{Only: []string{"fast"}, Set: []string{"a=b"}})
-	want := record.Design{Replicates: 3, Until: 0.1, BudgetS: 60}
+	want := record.Design{Replicates: study.LeastUntil, Until: 0.1, BudgetS: 60}
 	if d := c.design; d.Replicates != want.Replicates || d.Until != want.Until || d.BudgetS != want.BudgetS || d.Only[0] != "fast" || d.Set[0] != "a=b" {
 		t.Errorf("design %+v, want %+v", d, want)
 	}

@@ -43,7 +43,7 @@ workload:
     - {from: client, to: server}
   warmup: %s
   duration: %s
-design: {replicates: 6, margin: 3%%}
+design: {margin: 3%%}
 `, link, max(500*time.Millisecond, 40*round), max(2*time.Second, 40*round))
 }
 

@@ -58,7 +58,6 @@ const (
 	defaultWarmup            = unit.Duration(500 * time.Millisecond)
 	defaultInterval          = unit.Duration(100 * time.Millisecond)
 	defaultConnectTimeout    = unit.Duration(3 * time.Second)
-	defaultReplicates        = 4
 	defaultMargin            = unit.Ratio(0.02)
 	defaultDirection         = flow.Write
 	defaultCongestionControl = "cubic"
@@ -78,7 +77,6 @@ func (s *Study) fillIn() {
 		l.Resolution, l.Repeats = cmp.Or(l.Resolution, DefaultResolution), cmp.Or(l.Repeats, DefaultRepeats)
 	}
 	w.CongestionControl = cmp.Or(w.CongestionControl, defaultCongestionControl)
-	s.Design.Replicates = cmp.Or(s.Design.Replicates, defaultReplicates)
 	s.Design.Margin = cmp.Or(s.Design.Margin, defaultMargin)
 	setDestinations(w.Flows, &s.Topology)
 	for i := range s.Factors {

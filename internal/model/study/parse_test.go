@@ -53,7 +53,7 @@ func TestDefaults(t *testing.T) {
 	if w.Streams != 1 || w.Direction != flow.Write || w.CongestionControl != "cubic" {
 		t.Errorf("options are %+v", w.Spec)
 	}
-	if d.Replicates != 4 || d.Margin != 0.02 || d.Seed != 0 || d.Until != 0 || s.Unit != "bit/s" {
+	if d.Replicates != 0 || d.Margin != 0.02 || d.Seed != 0 || d.Until != 0 || s.Unit != "bit/s" {
 		t.Errorf("design is %+v, unit %s", d, s.Unit)
 	}
 	if got := w.Flows[0].Destination.String(); got != "10.0.0.2" {

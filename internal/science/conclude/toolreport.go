@@ -57,9 +57,10 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	if first.ToolReported != nil {
 		r.FirstSumBps = first.ToolReported.SumBps
 	}
-	r.Flat = r.Cost != nil && !r.Cost.Ratio.None && r.Cost.Ratio.High > 0 && r.Cost.Ratio.High < 1+run.Margin
-	if r.Cost == nil && top.Goodput.Confidence > 0 {
-		r.Flat = top.Goodput.HighBps < (1+run.Margin)*first.Goodput.LowBps
+	if r.Cost != nil {
+		r.Flat = r.Cost.Verdict == record.NoDifference || r.Cost.Verdict == record.Worsens
+	} else {
+		r.Flat = min(top.Trials, first.Trials) >= stats.LeastBlocks && top.Goodput.HighBps < (1+run.Margin)*first.Goodput.LowBps
 	}
 	r.Rises = slices.ContainsFunc(r.Surplus, func(e record.Effect) bool { return e.Verdict == record.Worsens })
 	for _, p := range run.Published {

@@ -83,9 +83,9 @@ func concluded(t *testing.T) (list []answered) {
 		status string
 		blocks int
 		until  float64
-	}{{record.StatusBudget, 2, 1e-9}, {record.StatusBudget, 2, 0.9}, {record.StatusBlocks, 5, 1e-9}, {"interrupted", 2, 1e-9}} {
+	}{{record.StatusBudget, 4, 1e-9}, {record.StatusBudget, 4, 0.9}, {record.StatusBlocks, 5, 1e-9}, {"interrupted", 4, 1e-9}} {
 		run := sciencetest.Few(ended.blocks, 0, 4)
-		run.Status, run.Design.Until, run.Design.Replicates = ended.status, ended.until, 4
+		run.Status, run.Design.Until, run.Design.Replicates = ended.status, ended.until, 6
 		add(fmt.Sprintf("ended: %s, until %g", ended.status, ended.until), run)
 	}
 	doubtful := sciencetest.Few(2, 0, 4)
@@ -165,7 +165,7 @@ func comparedRuns() (list []answered) {
 	add("a fix beside one that lifts", lifted([]string{"lab", "pfifo", "fix"}, 10e6))
 	add("a baseline of nothing", sciencetest.Levels("bit/s", 47.82e6, one, []string{"noroute", "route"}, func(_, l string, b int) float64 {
 		return map[string]float64{"route": 47.8e6}[l]
-	}, 2))
+	}, 4))
 	for _, scatter := range []float64{0.0005, 0.04} {
 		add(fmt.Sprint("another may reach it, scatter ", scatter), sciencetest.Levels("bit/s", 956e6, one, []string{"plain", "x", "y"}, func(_, l string, b int) float64 {
 			own := 0.0005
@@ -186,7 +186,7 @@ func levelOf(of map[string]float64) func(c, l string, b int) float64 {
 func lifted(levels []string, base float64) *record.Run {
 	run := sciencetest.Levels("bit/s", 47.82e6, []string{""}, levels, func(_, l string, b int) float64 {
 		return map[string]float64{"lab": base, "pfifo": 50e9, "fix": 47.8e6}[l] + float64(b)
-	}, 3)
+	}, 4)
 	for i := range run.Trials {
 		if run.Trials[i].Levels["l"] == "pfifo" {
 			run.Trials[i].LimitBps = 0
@@ -298,7 +298,8 @@ func withdrawnRuns() (list []answered) {
 }
 
 // TestAnswers: every run is answered in one sentence of at most 35 words and up to four
-// statements, and in the words that testdata/answers.txt has.
+// statements beside what its trials can have missed, and in the words that
+// testdata/answers.txt has.
 func TestAnswers(t *testing.T) {
 	const file = "testdata/answers.txt"
 	var b strings.Builder
@@ -308,7 +309,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: a headline of %d words: %s", of.name, n, a.Headline)
 		}
 		statements := Worded(of.run).Statements
-		if n := len(statements); n > mostStatements {
+		if n := len(statements); n > mostStatements+1 {
 			t.Errorf("%s: %d statements", of.name, n)
 		}
 		for _, text := range statements {

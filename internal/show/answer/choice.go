@@ -121,7 +121,7 @@ func outcome(c *record.Conclusion) (long, short string) {
 			if tried++; o.Effect != nil && !o.Lifts {
 				verdicts[o.Effect.Verdict]++
 			}
-			recommends = recommends || o.Best
+			recommends = recommends || o.Best && improves(o)
 		}
 	}
 	if recommends {
@@ -141,7 +141,7 @@ func outcome(c *record.Conclusion) (long, short string) {
 		long = "that is the limit"
 	case verdicts[record.Inconclusive] == 0 && verdicts[record.Worsens] == 0 && verdicts[record.NoDifference] > 0:
 		names := labelled(c, func(o *record.Candidate) bool { return !o.Lifts })
-		long = fmt.Sprintf("no difference beyond ±%.3g %% with ", 100*c.Margin)
+		long = "no difference beyond " + margin(c, r) + " with "
 		return long + words.FirstFew(names, "or"), long + "anything that was tried"
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
 		long = "nothing that was tried improves it"
@@ -149,6 +149,11 @@ func outcome(c *record.Conclusion) (long, short string) {
 		long = "nothing that was tried is shown to improve it"
 	}
 	return long, long
+}
+
+// improves: the candidate is shown to.
+func improves(o *record.Candidate) bool {
+	return o.Effect != nil && o.Effect.Verdict == record.Improves
 }
 
 // recommended says what the recommended treatment does: in the conditions in which it is
@@ -166,7 +171,7 @@ func recommended(c *record.Conclusion, base []*record.Candidate) (long, short st
 			}
 			reaches = reaches && o.Reaches
 			all = all && o.Interfaces != nil && o.Interfaces.Least == o.Interfaces.Of
-			if o.Effect.Verdict != record.Improves {
+			if !improves(o) {
 				everywhere = false
 				continue
 			}
@@ -174,7 +179,7 @@ func recommended(c *record.Conclusion, base []*record.Candidate) (long, short st
 		}
 	}
 	for _, o := range best {
-		text := Size(r, o.Effect)
+		text := Size(c.Unit, r, o.Effect)
 		if len(best) > 1 {
 			text, _, _ = strings.Cut(text, " (")
 		}
@@ -254,14 +259,14 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 		only = only && !o.MayReach
 		switch {
 		case o.Fix:
-			fixes = append(fixes, sized(o.Label, r, o.Effect))
-		case !o.Lifts && o.Effect != nil && o.Effect.Verdict == record.Improves:
-			better = append(better, sized(o.Label, r, o.Effect))
+			fixes = append(fixes, sized(c.Unit, o.Label, r, o.Effect))
+		case !o.Lifts && improves(o):
+			better = append(better, sized(c.Unit, o.Label, r, o.Effect))
 		}
 	}
 	// In a single condition the headline has what the recommended one does.
 	said := func(list []string) bool {
-		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(best, r, effect)
+		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(c.Unit, best, r, effect)
 	}
 	switch {
 	case len(fixes) == 1 && only && len(at.Candidates) > 1:
@@ -292,9 +297,9 @@ func besideBest(c *record.Conclusion) string {
 				switch {
 				case e == nil || o.Lifts || len(best) > 0 && !o.Best:
 				case len(best) > 0:
-					verdicts[e.Verdict] = append(verdicts[e.Verdict], " "+Size(r, e)+words.ForName(at.Name))
+					verdicts[e.Verdict] = append(verdicts[e.Verdict], " "+Size(c.Unit, r, e)+words.ForName(at.Name))
 				default:
-					verdicts[e.Verdict] = append(verdicts[e.Verdict], " with "+sized(o.Label, r, e)+words.ForName(at.Name))
+					verdicts[e.Verdict] = append(verdicts[e.Verdict], " with "+sized(c.Unit, o.Label, r, e)+words.ForName(at.Name))
 				}
 			}
 		}
@@ -394,11 +399,14 @@ func others(c *record.Conclusion) (said []string) {
 			into := &by
 			switch why := o.Effect.Why; {
 			case v == record.Worsens, v == record.Inconclusive && (why == "" || strings.HasPrefix(why, stats.Spans)):
-				text = sized(text, r, o.Effect)
+				text = sized(c.Unit, text, r, o.Effect)
 			case v == record.Inconclusive && varies(o) && r.Name == metric.Goodput.Name:
 				continue // byChance says it
 			case v == record.Inconclusive:
 				v, into = why, &open
+				if o.Effect.Difference != nil { // the reason explains that, and not the verdict
+					text = sized(c.Unit, text, r, o.Effect)
+				}
 			}
 			into.Add(v, text+words.ForName(at.Name))
 		}
@@ -417,7 +425,7 @@ func others(c *record.Conclusion) (said []string) {
 		return !o.Lifts && (o.Effect == nil || o.Effect.Verdict != record.NoDifference)
 	})
 	if len(same) > 0 && len(changed) > 0 {
-		said = append(said, fmt.Sprintf("No difference beyond ±%.3g %%: %s", 100*c.Margin, words.FirstFew(same, "and")))
+		said = append(said, "No difference beyond "+margin(c, r)+": "+words.FirstFew(same, "and"))
 	}
 	return said
 }

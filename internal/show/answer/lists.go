@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/metric"
@@ -27,14 +26,14 @@ func lists(c *record.Conclusion) (a Answer) {
 		text := "the list "
 		switch t.List.Verdict {
 		case record.NoDifference:
-			text += fmt.Sprintf("makes no difference to %s beyond ±%.3g %%", r.Label, 100*c.Margin)
+			text += "makes no difference to " + r.Label + " beyond " + margin(c, r)
 		case record.Inconclusive:
 			text += "has no certain effect on " + r.Label
 		default:
 			text += t.List.Verdict + " " + r.Label
 		}
-		if figure := Size(r, t.List); figure != "" {
-			text = sized(text, r, t.List)
+		if figure := Size(c.Unit, r, t.List); figure != "" {
+			text = sized(c.Unit, text, r, t.List)
 		}
 		if label := Condition(t); label != "" {
 			text = label + ": " + text
@@ -83,7 +82,7 @@ func besideList(c *record.Conclusion, t *record.Tune) string {
 	for _, name := range c.Others {
 		r, known := metric.Find(name)
 		if e := r.Effect(t.List); known && e != nil && (e.Verdict == record.Worsens || e.Verdict == record.Improves) {
-			changes = append(changes, e.Verdict+" "+sized(r.Label, r, e))
+			changes = append(changes, e.Verdict+" "+sized(c.Unit, r.Label, r, e))
 		}
 	}
 	if len(changes) == 0 {

@@ -165,23 +165,40 @@ func three(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
+// margin spells what makes no difference in a response: "±2 %", or "±2 % or 0.1 points"
+// where there is a difference that never matters.
+func margin(c *record.Conclusion, r metric.Metric) string {
+	ratio := fmt.Sprintf("±%.3g %%", 100*c.Margin)
+	if r.Floor == 0 {
+		return ratio
+	}
+	floor := r.Scale(c.Unit, r.Floor).With(fmt.Sprintf("%.3g", r.Floor*r.Scale(c.Unit, r.Floor).Per))
+	if r.Unit == metric.Lost.Unit {
+		floor = fmt.Sprintf("%.3g points", 100*r.Floor)
+	}
+	if r.Signed {
+		return "±" + floor
+	}
+	return ratio + " or " + floor
+}
+
 // sized puts an effect's size in parentheses behind a name.
-func sized(name string, r metric.Metric, e *record.Effect) string {
-	if text := Size(r, e); text != "" {
+func sized(unit, name string, r metric.Metric, e *record.Effect) string {
+	if text := Size(unit, r, e); text != "" {
 		return name + " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(text) + ")"
 	}
 	return name
 }
 
-// Size spells how large an effect in a response is: its ratio with the interval, or its
-// difference where there is no ratio; empty: there is neither.
-func Size(r metric.Metric, e *record.Effect) string {
+// Size spells how large an effect in a response is: its ratio with the interval or, where
+// there is no ratio, its difference, of goodput in the unit; empty: there is neither.
+func Size(unit string, r metric.Metric, e *record.Effect) string {
 	if e = r.Effect(e); e == nil || e.Difference == nil && (e.Ratio.None || e.Ratio.Mean == 0) {
 		return ""
 	}
 	m := view.Measure{Metric: r}
 	if d := e.Difference; d != nil {
-		m.Shown = number.Scale{Scale: r.Scale("", math.Abs(d.Mean))}
+		m.Shown = number.Scale{Scale: r.Scale(unit, math.Abs(d.Mean))}
 	}
 	return number.Bracketed(m.Against(e))
 }

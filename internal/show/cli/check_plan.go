@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"linerate/internal/control/run"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/stats"
 )
 
 // planDocument is what `linerate check --json` prints.
@@ -23,14 +26,19 @@ type planDocument struct {
 	Blocks     int             `json:"blocks"`
 	Trials     int             `json:"trials"`
 	EstimateS  float64         `json:"estimate_s"`
-	Until      float64         `json:"until,omitempty"`
-	BudgetS    float64         `json:"budget_s,omitempty"`
-	Seed       uint64          `json:"seed,omitempty"`
+	// Comparisons are made in each response. Sensitivity is at the scatter of an ordinary
+	// lab; absent: nothing is compared, or in too few blocks for a verdict.
+	Comparisons int                 `json:"comparisons"`
+	Sensitivity *record.Sensitivity `json:"sensitivity,omitempty"`
+	Until       float64             `json:"until,omitempty"`
+	BudgetS     float64             `json:"budget_s,omitempty"`
+	Seed        uint64              `json:"seed,omitempty"`
 	// Order holds, for each block, the treatments' names in the order of trials;
 	// absent without a seed, which each run then draws.
 	Order [][]string `json:"order,omitempty"`
-	// TooFew says which percentiles will stay unknown, since a trial has too few requests.
-	TooFew []string `json:"too_few,omitempty"`
+	// Warnings say what a run will not show: percentiles of too few requests, verdicts on
+	// too few blocks.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type planTreatment struct {
@@ -57,14 +65,26 @@ type planFlow struct {
 	Destination string `json:"destination"`
 }
 
+// planScatter is how far trials of an undisturbed lab scatter at most, as a rule, one
+// standard deviation: what a plan can detect is proportional to it.
+const planScatter = 0.01
+
 func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
-	s := p.Study
+	s, blocks := p.Study, p.Blocks()
 	d := &planDocument{
 		Schema: "linerate.plan/v1", Study: s.Name, Question: s.Question, Responses: s.Responses,
 		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
-		Blocks: s.Design.Replicates, Trials: s.Design.Replicates * len(p.Treatments),
-		EstimateS: p.Time(s.Design.Replicates).Seconds(),
-		Until:     float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, TooFew: p.TooFew(),
+		Blocks: blocks, Trials: blocks * len(p.Treatments),
+		EstimateS:   p.Time(blocks).Seconds(),
+		Comparisons: p.Comparisons(),
+		Until:       float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
+	}
+	if lead, ok := metric.Find(s.Responses[0]); ok && !lead.Signed {
+		design := stats.Design{Blocks: blocks, Comparisons: d.Comparisons, Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
+		d.Sensitivity = design.Sensitivity(planScatter)
+	}
+	if warning := run.BlocksWarning(p); warning != "" {
+		d.Warnings = append(d.Warnings, warning)
 	}
 	for _, t := range p.Treatments {
 		made := planTreatment{

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/evidence"
 )
 
 // print writes the plan for people.
@@ -51,9 +52,6 @@ func (d *planDocument) print(w io.Writer) error {
 			fmt.Fprintf(w, "\n  %s, while it is measured\n    %s\n", t.Name, strings.Join(someLines(t.Events), "\n    "))
 		}
 	}
-	for _, text := range d.TooFew {
-		fmt.Fprintf(w, "\n  %s.\n", text)
-	}
 	d.printOrder(w)
 	return nil
 }
@@ -82,6 +80,12 @@ func (d *planDocument) judgedBy() string {
 }
 
 func (d *planDocument) printOrder(w io.Writer) {
+	if d.Sensitivity != nil {
+		fmt.Fprintf(w, "\n  Detects %s.\n", evidence.Sensitivity(d.Sensitivity))
+	}
+	for _, text := range d.Warnings {
+		fmt.Fprintf(w, "\n  %s.\n", text)
+	}
 	if d.Until > 0 {
 		fmt.Fprintf(w, "\n  More blocks are added until every effect is known to ±%.3g %%.\n", d.Until*100)
 	}

@@ -73,8 +73,10 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		if warning := run.NeighbourWarning(plan, proc.Sysctls{}); warning != "" {
-			fmt.Fprintln(s.err, "linerate: "+warning)
+		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
+			if warning != "" {
+				fmt.Fprintln(s.err, "linerate: "+warning)
+			}
 		}
 	}
 	options, progress := f.options, newProgress(s.err, f.quiet)

@@ -39,7 +39,7 @@ func newStudiesCommand(s streams) *cobra.Command {
 				}
 				list.Studies = append(list.Studies, studyEntry{
 					Study: name, Question: plan.Study.Question, Treatments: len(plan.Treatments),
-					EstimateS: plan.Time(plan.Study.Design.Replicates).Seconds(),
+					EstimateS: plan.Time(plan.Blocks()).Seconds(),
 				})
 			}
 			return s.answer(asJSON, list, func(w io.Writer) error {

@@ -198,7 +198,7 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 		return ""
 	}
 	best := slices.MaxFunc(changes, func(a, b *record.ComparedTreatment) int { return cmp.Compare(least(a), least(b)) })
-	size := answer.Size(by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
+	size := answer.Size(c.Unit, by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
 	overlaps := func(t *record.ComparedTreatment) bool { return t != best && most(t) >= least(best) }
 	switch {
 	case len(changes) == 1:

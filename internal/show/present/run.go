@@ -72,7 +72,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 			table(s)
 		}
 		add(evidence.PartEffects(v)...)
-		add(evidence.Missed(v.Run)...)
+		add(slices.Concat(evidence.Detects(v.Run), evidence.Missed(v.Run))...)
 	}
 	add(document.Statements("Published", evidence.Published(v)...)...)
 	table(t.reported)
@@ -141,9 +141,9 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	section("settings", "What each setting of the list does", document.Tables(t.settings...))
 	effects, forest := document.Tables(evidence.Effects(v)), drawn("effects")
 	if len(forest) > 0 {
-		section("effects", "", forest, evidence.Missed(v.Run), fold("", "Every comparison", effects))
+		section("effects", "", forest, evidence.Detects(v.Run), evidence.Missed(v.Run), fold("", "Every comparison", effects))
 	} else {
-		section("effects", "Effects", effects, evidence.Missed(v.Run))
+		section("effects", "Effects", effects, evidence.Detects(v.Run), evidence.Missed(v.Run))
 	}
 	if !along {
 		curves()

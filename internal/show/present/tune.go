@@ -63,7 +63,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", answer.Size(metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
+		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", answer.Size("", metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
@@ -109,10 +109,10 @@ func settings(c *record.Tune) *document.Table {
 			if s.Verdict != verdict {
 				continue
 			}
-			t.Add("  "+s.Key, answer.Size(lead, s.Alone), answer.Size(lead, s.Removed))
+			t.Add("  "+s.Key, answer.Size("", lead, s.Alone), answer.Size("", lead, s.Removed))
 			for _, r := range others {
 				if differs(r, s.Alone) || differs(r, s.Removed) {
-					t.Add("    "+r.Label, answer.Size(r, s.Alone), answer.Size(r, s.Removed))
+					t.Add("    "+r.Label, answer.Size("", r, s.Alone), answer.Size("", r, s.Removed))
 				}
 			}
 		}
@@ -144,10 +144,10 @@ func addEffect(t *document.Table, responses []metric.Metric, name string, e *rec
 	if e == nil {
 		return
 	}
-	t.Add(name, answer.Size(responses[0], e), e.Verdict)
+	t.Add(name, answer.Size("", responses[0], e), e.Verdict)
 	for _, r := range responses[1:] {
 		if of := r.Effect(e); of != nil && (all || differs(r, e)) {
-			t.Add("  "+r.Label, answer.Size(r, e), of.Verdict)
+			t.Add("  "+r.Label, answer.Size("", r, e), of.Verdict)
 		}
 	}
 }

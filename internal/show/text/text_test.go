@@ -208,7 +208,7 @@ func TestPartAlone(t *testing.T) {
 		if err := Run(&b, present.Report(run), Options{Width: 100}); err != nil {
 			t.Fatal(err)
 		}
-		_, table, _ := strings.Cut(b.String(), "treatment ")
+		_, table, _ := strings.Cut(b.String(), "\n  treatment ")
 		table, _, _ = strings.Cut(table, "\n\n")
 		if strings.Contains(table, "tcp_wmem") != (name == "a part") {
 			t.Errorf("%s:\n%s", name, b.String())

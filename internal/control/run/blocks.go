@@ -1,0 +1,21 @@
+package run
+
+import (
+	"fmt"
+
+	"linerate/internal/model/study"
+	"linerate/internal/science/stats"
+)
+
+// BlocksWarning says what a plan's number of blocks means that was chosen otherwise than the
+// plan needs; empty: nothing.
+func BlocksWarning(plan *study.Plan) string {
+	d, blocks := plan.Study.Design, plan.Blocks()
+	switch {
+	case blocks < stats.LeastBlocks && plan.Comparisons() > 0:
+		return fmt.Sprintf("%d blocks give estimates and no verdicts: a verdict takes at least %d", blocks, stats.LeastBlocks)
+	case d.Until > 0 && d.Replicates > 0 && d.Replicates < blocks:
+		return fmt.Sprintf("until makes at least %d blocks, not %d: with fewer, runs that end as soon as their intervals are narrow are wrong too often", blocks, d.Replicates)
+	}
+	return ""
+}
