@@ -199,8 +199,8 @@ type ToolReportResult struct {
 	// the surplus is shown to rise.
 	Flat  bool `json:"flat,omitempty"`
 	Rises bool `json:"rises,omitempty"`
-	// Predicted is the part of the surplus that follows from the kernel's counts: the mean
-	// over PredictedTrials with its interval, which a single one has not (both 0).
+	// Predicted is the part of the surplus that follows from the kernel's counts, of
+	// PredictedTrials together, with its interval, which a single one has not (both 0).
 	Predicted       float64 `json:"predicted,omitempty"`
 	PredictedLow    float64 `json:"predicted_low,omitempty"`
 	PredictedHigh   float64 `json:"predicted_high,omitempty"`

@@ -45,12 +45,7 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	if settled {
 		return r
 	}
-	var parts []float64
-	for _, t := range run.Trials {
-		if part, ok := toolreport.PredictedPart(t.ToolReported); ok {
-			parts = append(parts, part)
-		}
-	}
+	parts := toolreport.PredictedParts(run.Trials)
 	predicted := stats.Mean(parts, run.Confidence)
 	r.Predicted, r.PredictedLow, r.PredictedHigh, r.PredictedTrials = predicted.Mean, predicted.Low, predicted.High, len(parts)
 	first := Rows(run, f)[0]

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/tool"
@@ -148,13 +150,9 @@ type Agreement struct {
 // Agree holds what was predicted against what was seen, trial by trial. One whose
 // surplus is less than a window can be off by says nothing of the prediction.
 func Agree(trials []record.Trial) (a Agreement) {
-	var predicted, seen float64
-	for _, t := range trials {
-		one, ok := PredictedPart(t.ToolReported)
-		if !ok {
-			continue
-		}
-		s := t.ToolReported
+	predicted, seen := surpluses(trials)
+	for i := range seen {
+		one := predicted[i] / seen[i]
 		if a.Trials++; a.Trials == 1 {
 			a.Low, a.High = one, one
 		}
@@ -162,22 +160,37 @@ func Agree(trials []record.Trial) (a Agreement) {
 			a.Within++
 		}
 		a.Low, a.High = min(a.Low, one), max(a.High, one)
-		predicted, seen = predicted+s.PredictedBps, seen+s.SurplusBps
 	}
-	if seen > 0 {
-		a.Ratio = predicted / seen
+	if a.Trials > 0 {
+		a.Ratio = floats.Sum(predicted) / floats.Sum(seen)
 	}
 	return a
 }
 
-// PredictedPart is how much of a surplus was predicted; false: there is no prediction, or
-// the surplus is less than a window can be off by.
-func PredictedPart(s *record.ToolReported) (part float64, ok bool) {
-	const least = 0.02
-	if s == nil || s.PredictedBps == 0 || s.SurplusBps <= 0 || s.SurplusBps < least*s.GoodputBps {
-		return 0, false
+// PredictedParts are the same ratio as values, one for each of the trials: their mean is
+// the Ratio, and they scatter as it does to first order (W. G. Cochran, Sampling
+// Techniques, 1977).
+func PredictedParts(trials []record.Trial) []float64 {
+	predicted, seen := surpluses(trials)
+	ratio, mean := floats.Sum(predicted)/floats.Sum(seen), floats.Sum(seen)/float64(len(seen))
+	parts := make([]float64, len(seen))
+	for i := range parts {
+		parts[i] = ratio + (predicted[i]-ratio*seen[i])/mean
 	}
-	return s.PredictedBps / s.SurplusBps, true
+	return parts
+}
+
+// surpluses are what was predicted and seen in each trial with a prediction and a surplus
+// beyond what a window can be off by.
+func surpluses(trials []record.Trial) (predicted, seen []float64) {
+	const least = 0.02
+	for _, t := range trials {
+		s := t.ToolReported
+		if s != nil && s.PredictedBps != 0 && s.SurplusBps > 0 && s.SurplusBps >= least*s.GoodputBps {
+			predicted, seen = append(predicted, s.PredictedBps), append(seen, s.SurplusBps)
+		}
+	}
+	return predicted, seen
 }
 
 // method describes what is summed up.

@@ -1,7 +1,10 @@
 package toolreport
 
 import (
+	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -98,5 +101,23 @@ func TestAgree(t *testing.T) {
 	}
 	if a := Agree(nil); a != (Agreement{}) {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestPredictedParts: their mean is the ratio of the sums, whatever the trials' own ratios;
+// trials in one ratio do not scatter.
+func TestPredictedParts(t *testing.T) {
+	trial := func(seen, predicted float64) record.Trial {
+		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen, PredictedBps: predicted}}
+	}
+	mixed := []record.Trial{trial(10, 11), trial(30, 24), trial(1, 9), {}, trial(20, 20)}
+	if parts := PredictedParts(mixed); len(parts) != 3 || math.Abs(stat.Mean(parts, nil)-Agree(mixed).Ratio) > 1e-12 || stat.StdDev(parts, nil) < 0.05 {
+		t.Errorf("%v", parts)
+	}
+	if parts := PredictedParts([]record.Trial{trial(10, 9), trial(40, 36)}); len(parts) != 2 || math.Abs(parts[0]-0.9) > 1e-12 || math.Abs(parts[1]-0.9) > 1e-12 {
+		t.Errorf("%v", parts)
+	}
+	if parts := PredictedParts(nil); len(parts) != 0 {
+		t.Errorf("%v", parts)
 	}
 }
