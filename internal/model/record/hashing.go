@@ -12,7 +12,7 @@ type Hashing struct {
 	Flows   int     `json:"flows"`
 	// Placements is how many different hashes the flows have. Chosen: ports were
 	// chosen for the flows to spread evenly. ByChance: they were not, and there are
-	// several hashes.
+	// several hashes, which are others in every trial.
 	Placements int  `json:"placements"`
 	Chosen     bool `json:"chosen,omitempty"`
 	ByChance   bool `json:"by_chance"`

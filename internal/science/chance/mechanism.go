@@ -92,7 +92,7 @@ func hash(s *scene, f *record.Flow, r *route) {
 	draws := func(path, other []topology.End) bool {
 		at := parting(path, other)
 		host, ok := s.over.Host(path[at].Node)
-		return ok && f.SourcePorts != flow.PortsEven && ecmp.Hashes(s.trial, host, *f, 2, 1) == 2
+		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, host, *f)
 	}
 	var paths [][]topology.End
 	var shares []float64

@@ -60,7 +60,7 @@ func Placements(run *record.Run) []record.Hashing {
 		if !ok {
 			continue
 		}
-		h.Treatment, h.ByChance = treatment.Name, !h.Chosen && h.Placements > 1
+		h.Treatment = treatment.Name
 		used.hold(&h, measured, run.Margin, confidence)
 		if g := treatment.Goodput; g.Confidence > 0 {
 			h.MeasuredLowLinks = g.LowBps / h.LinkBps
@@ -126,7 +126,8 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !(h.LinkBps > 0) || math.Abs(t.LimitBps-want) > sameRate*want {
 		return h, m, false
 	}
-	h.Placements = Hashes(t, route.host, first, len(t.Flows), len(pairs))
+	h.Placements = hashes(t, route.host, first, len(t.Flows), len(pairs))
+	h.ByChance = !h.Chosen && h.Placements > 1 && PerConnection(t, route.host, first)
 	m = replicate{worth: t.GoodputBps / h.LinkBps, used: len(used)}
 	if !predicted[-1] {
 		m.predicted = len(predicted)
@@ -194,10 +195,17 @@ func weighted(h *topology.Host) bool {
 // chosen, addresses and protocol.
 const defaultFields = 0x7
 
-// Hashes is how many different hashes a host has for so many flows like this one, between
+// PerConnection reports whether what a host hashes of a flow has something that is drawn for
+// each connection: then every trial places its flows anew. Between the same addresses all
+// else is the same in every trial.
+func PerConnection(t *record.Trial, host *topology.Host, f record.Flow) bool {
+	return hashes(t, host, f, 2, 1) == 2
+}
+
+// hashes is how many different hashes a host has for so many flows like this one, between
 // so many pairs of addresses. Its parameters are as a trial read them, or else as the
 // topology has them.
-func Hashes(t *record.Trial, host *topology.Host, f record.Flow, flows, pairs int) int {
+func hashes(t *record.Trial, host *topology.Host, f record.Flow, flows, pairs int) int {
 	family := "ipv4"
 	if pair, _ := addresses(f); pair[0].Is6() {
 		family = "ipv6"

@@ -51,6 +51,12 @@ func TestGroups(t *testing.T) {
 	if !even.Chosen || even.ByChance || even.ExpectedLinks != 2 || even.ExpectedLowLinks != 2 || !even.Inside {
 		t.Errorf("%+v", even)
 	}
+	// Two pairs of addresses have two hashes, and the same two in every trial.
+	pairs := sciencetest.Hashed("pairs", 2, "drawn", 0, 1)
+	pairs.Topology, pairs.Flows[1].Source = &defaults, "10.1.0.1:40001"
+	if h := Placements(runOf(byPorts, pairs)); len(h) != 1 || h[0].Placements != 2 || h[0].ByChance {
+		t.Errorf("%+v", h)
+	}
 	// Two trials of sixteen flows on one link are no chance.
 	same := make([]int, 16)
 	stuck := Placements(runOf(byPorts, sciencetest.Hashed("stuck", 2, "drawn", same...), sciencetest.Hashed("stuck", 2, "drawn", same...)))
