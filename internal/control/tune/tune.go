@@ -45,6 +45,8 @@ type Options struct {
 
 	// Notebook opens the notebook, once something is going to be run.
 	Notebook func(context.Context) (notebook.Store, error)
+	// Planned is called with the plan of each run before its trials; nil: it need not be.
+	Planned func(*study.Plan)
 	// Finished is called with each run that has trials, also with an interrupted one.
 	Finished func(*record.Run) error
 
@@ -245,6 +247,9 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	}
 	if err != nil {
 		return nil, &InputError{err}
+	}
+	if o.Planned != nil {
+		o.Planned(plan)
 	}
 	o.StudyFile = string(text)
 	made, err := o.exec.run(ctx, plan, t.store, o.Options)

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,9 +17,8 @@ import (
 // intervals have Low and High zero. All comparisons in all responses are one family, whose
 // intervals hold together at the run's confidence.
 func (in *Inference) Effects() (levels, treatments []record.Effect) {
-	list := levelComparisons(in.run)
-	n := len(list)
-	list = append(list, treatmentComparisons(in.run)...)
+	one, several := comparisons(in.run)
+	list, n := slices.Concat(one, several), len(one)
 	responses := metric.Of(in.run)
 	each := Sidak(in.run.Confidence, len(list)*len(responses))
 	effects := in.judge(list, responses[0], each)
@@ -57,63 +55,27 @@ type comparison struct {
 	base, level []*record.Trial
 }
 
-// levelComparisons differ in one factor. In a partial design, which does not have every
-// combination of levels, there is none where one side was not tried.
-func levelComparisons(run *record.Run) (list []comparison) {
-	for _, f := range run.Factors {
-		if f.Role == "condition" {
-			continue
-		}
-		for _, at := range settled(run.Factors, run.Trials, f.Name) {
-			for _, level := range f.Levels {
-				if level.Name == f.Baseline {
-					continue
-				}
-				from := cmp.Or(level.Against, f.Baseline)
-				base, mine := having(run.Trials, f.Name, from, at), having(run.Trials, f.Name, level.Name, at)
-				if len(mine) == 0 && (len(base) == 0 || run.Design.Partial) || len(base) == 0 && run.Design.Partial {
-					continue
-				}
-				list = append(list, comparison{record.Effect{Factor: f.Name, From: from, To: level.Name, At: at}, base, mine})
-			}
-		}
+// comparisons are the contrasts of a run with their trials.
+func comparisons(run *record.Run) (levels, treatments []comparison) {
+	var tried []map[string]string
+	for _, t := range run.Trials {
+		tried = append(tried, t.Levels)
 	}
-	return list
-}
-
-// treatmentComparisons differ in several factors. A level that is compared with
-// another one than the baseline is not compared with the baseline here either.
-func treatmentComparisons(run *record.Run) (list []comparison) {
-	seen := map[string]bool{}
-	for i := range run.Trials {
-		t := &run.Trials[i]
-		if seen[t.Treatment] {
-			continue
-		}
-		seen[t.Treatment] = true
-		changed, conditions, baseline := 0, map[string]string(nil), map[string]string{}
-		for _, f := range run.Factors {
-			name := t.Levels[f.Name]
-			baseline[f.Name] = f.Baseline
-			switch at := slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == name }); {
-			case f.Role == "condition":
-				if conditions == nil {
-					conditions = map[string]string{}
-				}
-				conditions[f.Name], baseline[f.Name] = name, name
-			case name == f.Baseline:
-			case at >= 0 && cmp.Or(f.Levels[at].Against, f.Baseline) != f.Baseline:
-				changed = -len(run.Factors)
-			default:
-				changed++
+	of := func(contrasts []record.Contrast) (list []comparison) {
+		for _, c := range contrasts {
+			made := comparison{
+				effect: record.Effect{Factor: c.Factor, From: c.Base[c.Factor], To: c.Level[c.Factor], At: c.At},
+				base:   having(run.Trials, c.Factor, c.Base[c.Factor], c.Base), level: having(run.Trials, c.Factor, c.Level[c.Factor], c.Level),
 			}
+			if c.Factor == "" {
+				made.effect.From, made.effect.To = made.base[0].Treatment, made.level[0].Treatment
+			}
+			list = append(list, made)
 		}
-		if base := having(run.Trials, "", "", baseline); changed > 1 && len(base) > 0 {
-			e := record.Effect{From: base[0].Treatment, To: t.Treatment, At: conditions}
-			list = append(list, comparison{e, base, having(run.Trials, "", "", t.Levels)})
-		}
+		return list
 	}
-	return list
+	one, several := record.Contrasts(run.Factors, tried, run.Design.Partial)
+	return of(one), of(several)
 }
 
 // judge makes the effects of comparisons in one response.
@@ -202,42 +164,6 @@ func NarrowMean(t *record.Treatment, r metric.Metric, until float64) bool {
 		most = max(r.Floor, until)
 	}
 	return e.Trials >= LeastBlocks && e.Confidence > 0 && e.Half <= most
-}
-
-// settled lists the combinations of the levels of all factors but one that trials
-// have, in the order of the levels.
-func settled(factors []record.Factor, trials []record.Trial, except string) []map[string]string {
-	found := map[string][]int{} // places of the levels, by their spelling
-	for _, t := range trials {
-		var places []int
-		for _, f := range factors {
-			if f.Name == except {
-				continue
-			}
-			at := slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == t.Levels[f.Name] })
-			places = append(places, at)
-		}
-		if !slices.Contains(places, -1) {
-			found[fmt.Sprint(places)] = places
-		}
-	}
-	var list []map[string]string
-	for _, places := range slices.SortedFunc(maps.Values(found), slices.Compare) {
-		var at map[string]string
-		i := 0
-		for _, f := range factors {
-			if f.Name == except {
-				continue
-			}
-			if at == nil {
-				at = map[string]string{}
-			}
-			at[f.Name] = f.Levels[places[i]].Name
-			i++
-		}
-		list = append(list, at)
-	}
-	return list
 }
 
 // having lists the trials at one level of a factor (empty: of none) and at others.

@@ -86,7 +86,7 @@ func TestAgainstMixtures(t *testing.T) {
 					run.Trials[i].Chance = c.known
 				}
 				in := Of(run)
-				list := levelComparisons(run)
+				list, _ := comparisons(run)
 				if m := in.Side(list[0].level, metric.Goodput).Mean(0.95); m.Low <= c.mean && c.mean <= m.High {
 					inside++
 				}

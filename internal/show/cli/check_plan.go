@@ -76,12 +76,8 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
 		Blocks: blocks, Trials: blocks * len(p.Treatments),
 		EstimateS:   p.Time(blocks).Seconds(),
-		Comparisons: p.Comparisons(),
-		Until:       float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
-	}
-	if lead, ok := metric.Find(s.Responses[0]); ok && !lead.Signed {
-		design := stats.Design{Blocks: blocks, Comparisons: d.Comparisons, Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
-		d.Sensitivity = design.Sensitivity(planScatter)
+		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p),
+		Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
 	}
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
@@ -113,6 +109,17 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Order = append(d.Order, names)
 	}
 	return d
+}
+
+// planSensitivity is what a plan detects; nil: it compares nothing, or in too few blocks
+// for a verdict, or is judged by a difference, of which there is no relative size.
+func planSensitivity(p *study.Plan) *record.Sensitivity {
+	s := p.Study
+	if lead, ok := metric.Find(s.Responses[0]); !ok || lead.Signed {
+		return nil
+	}
+	design := stats.Design{Blocks: p.Blocks(), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
+	return design.Sensitivity(planScatter)
 }
 
 func settingLines(settings []setting.Setting) []string {

@@ -8,11 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/run"
 	"linerate/internal/control/tune"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/evidence"
 	"linerate/internal/show/html"
 	"linerate/internal/show/present"
 	"linerate/studies"
@@ -154,6 +157,14 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 func (f tuneFlags) trying(s streams) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
+	o.Planned = func(p *study.Plan) {
+		if detects := planSensitivity(p); detects != nil && !f.quiet {
+			fmt.Fprintf(s.err, "linerate: %s, about %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), roundTime(p.Time(p.Blocks())), evidence.Sensitivity(detects))
+		}
+		if warning := run.BlocksWarning(p); warning != "" {
+			fmt.Fprintln(s.err, "linerate: "+warning)
+		}
+	}
 	o.Finished = func(made *record.Run) error {
 		progress.end()
 		_, err := html.Write(f.directory(made.ID), made)

@@ -54,6 +54,11 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	if len(untried) > 1 {
 		d.Summary = append(d.Summary, untried)
 	}
+	if len(runs) > 0 {
+		if detects := evidence.Detects(runs[0]); detects != nil {
+			d.Summary = append(d.Summary, detects)
+		}
+	}
 	var trust []string
 	if trials > 0 && len(result.Trust) == 0 {
 		trust = []string{fmt.Sprintf("all %s passed every check", words.Count(trials, "trial"))}
