@@ -128,7 +128,25 @@ func Of(run *record.Run) []Metric {
 	if len(list) == 0 {
 		return []Metric{Goodput}
 	}
+	for i, r := range list {
+		var estimates []record.ResponseEstimate
+		for k := range run.Treatments {
+			estimates = append(estimates, r.Estimate(&run.Treatments[k]))
+		}
+		list[i] = r.Of(estimates)
+	}
 	return list
+}
+
+// Of is the metric labelled for what these estimates are of it: a percentile is "latency by
+// rank" where not one of them has enough transactions for it.
+func (m Metric) Of(estimates []record.ResponseEstimate) Metric {
+	measured := func(e record.ResponseEstimate) bool { return e.Trials > 0 }
+	known := func(e record.ResponseEstimate) bool { return measured(e) && e.Rank == "" }
+	if m.Quantile > 0 && slices.ContainsFunc(estimates, measured) && !slices.ContainsFunc(estimates, known) {
+		m.Label = "latency by rank"
+	}
+	return m
 }
 
 // From reports whether flows of a protocol have the metric; an empty protocol is tcp.
@@ -159,8 +177,9 @@ func (m Metric) TooFew(transactions int64) string {
 	if m.Rank(transactions) == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s requests is the %s: %s needs %s", m.Label, unit.FormatCount(transactions),
-		record.Slowest(m.Quantile, transactions), strings.TrimPrefix(m.Label, "latency "), unit.FormatCount(record.PercentileNeeds(m.Quantile)))
+	of, _ := find(m.Name) // with its own label
+	return fmt.Sprintf("%s of %s requests is the %s: %s needs %s", of.Label, unit.FormatCount(transactions),
+		record.Slowest(m.Quantile, transactions), strings.TrimPrefix(of.Label, "latency "), unit.FormatCount(record.PercentileNeeds(m.Quantile)))
 }
 
 // Readings are the metric's values in a Measure of one mode; none: it has none.

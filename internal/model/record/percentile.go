@@ -26,11 +26,15 @@ func Rank(quantile float64, values int64) string {
 	return Slowest(quantile, values) + " of " + unit.FormatCount(values)
 }
 
-// Slowest is the place of a quantile among so many values, as a histogram counts it: the
-// nearest rank, "3rd slowest".
+// NearestRank is the place of a quantile among so many values, the smallest first, from 1:
+// as histograms count it.
+func NearestRank(quantile float64, values int64) int64 {
+	return min(max(int64(quantile*float64(values)+0.5), 1), values)
+}
+
+// Slowest is the place of a quantile among so many values, the largest first: "3rd slowest".
 func Slowest(quantile float64, values int64) string {
-	rank := min(max(int64(quantile*float64(values)+0.5), 1), values)
-	switch place := values - rank + 1; {
+	switch place := values - NearestRank(quantile, values) + 1; {
 	case place == 1:
 		return "slowest"
 	case place%10 > 3 || place%10 == 0 || place/10%10 == 1:

@@ -90,7 +90,7 @@ func sideOf(run *record.Run) side { return side{run, stats.Of(run)} }
 func (s side) of(t *record.Treatment, by metric.Metric) (stats.Side, record.ResponseEstimate) {
 	values, e := s.inference.Side(s.run.TrialsOf(t.Name), by), by.Estimate(t)
 	if e.Trials == 0 {
-		values.Mean(s.run.Confidence).Estimate(&e, s.run.Confidence)
+		values.Estimate(&e, s.run.Confidence)
 	}
 	return values, e
 }

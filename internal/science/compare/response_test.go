@@ -14,15 +14,12 @@ import (
 // the first was judged by something else.
 func TestByLatency(t *testing.T) {
 	from, to := sciencetest.Loaded(1, 6, "goodput"), sciencetest.Loaded(2, 6, "latency_p99")
-	slower := func(run *record.Run, treatment string, times float64) {
-		for i := range run.Trials {
-			if trial := &run.Trials[i]; trial.Treatment == treatment {
-				trial.Latency.P99Us *= times
-			}
-		}
+	// The second run's shallow queue answers as the first's fq_codel does, and the reverse.
+	for block := range 6 {
+		of := func(queue string) *record.Trial { return to.TrialsOf(queue)[block] }
+		short, fair := of(sciencetest.Queues[0]), of(sciencetest.Queues[2])
+		short.Latency, fair.Latency = fair.Latency, short.Latency
 	}
-	slower(to, sciencetest.Queues[0], 2)
-	slower(to, sciencetest.Queues[2], 0.5)
 	for i := range to.Trials {
 		if to.Trials[i].Treatment == sciencetest.Queues[3] {
 			to.Trials[i].Latency = nil
@@ -35,8 +32,8 @@ func TestByLatency(t *testing.T) {
 		verdict string
 		ratio   float64
 	}{
-		sciencetest.Queues[0]: {record.Worsens, 2},
-		sciencetest.Queues[2]: {record.Improves, 0.5},
+		sciencetest.Queues[0]: {record.Improves, 0.158},
+		sciencetest.Queues[2]: {record.Worsens, 6.33},
 		sciencetest.Queues[3]: {record.Inconclusive, 0},
 	}
 	for _, got := range c.Treatments {

@@ -14,7 +14,7 @@ func onGoodput(run *record.Run) bool { return lead(run).Name == metric.Goodput.N
 // estimated is a treatment's mean in a response, bounded by what is possible.
 func estimated(run *record.Run, inference *stats.Inference, treatment string, r metric.Metric) record.ResponseEstimate {
 	e := record.ResponseEstimate{Response: r.Name, Unit: r.Unit}
-	inference.Side(run.TrialsOf(treatment), r).Mean(run.Confidence).Estimate(&e, run.Confidence)
+	inference.Side(run.TrialsOf(treatment), r).Estimate(&e, run.Confidence)
 	return e
 }
 

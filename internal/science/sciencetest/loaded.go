@@ -18,6 +18,9 @@ var Queues = []string{"16 packets", "1000 packets", "fq_codel", "17 packets"}
 
 var queueWaitUs = map[string]float64{Queues[0]: 10_000, Queues[1]: 600_000, Queues[2]: 1_500, Queues[3]: 10_000}
 
+// loadedRequests are those of a trial, as many as a study's probe makes: enough for p99.
+const loadedRequests = 1200
+
 // loadedLimit is what the loaded link carries at most.
 const loadedLimit = 20e6 * shaped
 
@@ -80,11 +83,9 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 
 	probe := carried("f2", flow.RR, 1)
 	wait := queueWaitUs[queue] * (1 + 0.004*random.NormFloat64())
-	h, taken := stats.NewHistogram(), 0.0
-	for taken < windowS*1e6 { // one after another
-		us := 100 + wait*(0.5+0.5*random.Float64())
-		stats.Record(h, int64(us*1e3))
-		taken += us
+	h := stats.NewHistogram()
+	for range loadedRequests {
+		stats.Record(h, int64((100+wait*(0.5+0.5*random.Float64()))*1e3))
 	}
 	latency, err := stats.Distribution(h)
 	if err != nil {

@@ -20,8 +20,8 @@ type contrast func(base, level Side, confidence float64) (in Interval, p float64
 type contrasts struct{ ratio, difference contrast }
 
 var (
-	paired   = contrasts{ofNoise(pairedRatio, combinedRatio), ofNoise(pairedDifference, combinedDifference)}
-	unpaired = contrasts{ofNoise(welchRatio, combinedRatio), ofNoise(welchDifference, combinedDifference)}
+	paired   = contrasts{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio), ofNoise(pairedDifference, combinedDifference)}
+	unpaired = contrasts{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio), ofNoise(welchDifference, combinedDifference)}
 )
 
 // ofNoise compares sides that are noise by one contrast, and by another those whose

@@ -28,6 +28,12 @@ func step(ns int64) int {
 	return (power+1)*half + int(ns>>power) - half
 }
 
+// longest is the longest time that counts at a place, in nanoseconds.
+func longest(step int) int64 {
+	power := max(step/half-1, 0)
+	return int64(step-power*half+1)<<power - 1
+}
+
 // Record adds a time in nanoseconds. It takes no memory and no lock.
 func (c *Counting) Record(ns int64) {
 	at := &c.counts[step(min(max(ns, 1), longestNs))]

@@ -38,6 +38,9 @@ func TestCounting(t *testing.T) {
 		values = append(values, int64(math.Exp(25*draw.Float64())))
 	}
 	for _, ns := range values {
+		if at := step(min(max(ns, 1), longestNs)); step(longest(at)) != at || step(longest(at)+1) != at+1 {
+			t.Errorf("%d ns are counted at %d, which is up to %d ns", ns, at, longest(at))
+		}
 		counting.Record(ns)
 		Record(ordinary, ns)
 	}

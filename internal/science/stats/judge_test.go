@@ -25,7 +25,7 @@ func judged(set func(t *record.Trial, value float64), base, level []float64) ([]
 
 func p99(t *record.Trial, us float64) {
 	if us > 0 { // below: nothing was measured
-		t.Latency = &record.Distribution{Count: 1, P99Us: us}
+		t.Latency = &record.Distribution{Count: 1000, P99Us: us}
 	}
 }
 

@@ -24,17 +24,27 @@ type Side struct {
 	// most that is possible, 0: any; the least is 0 unless values are signed.
 	possible float64
 	signed   bool
+	// Of a percentile: the quantile, the trials' latencies, how many transactions they have
+	// together and the trial with the fewest, and what the percentile is where they are too
+	// few together.
+	quantile         float64
+	latencies        []times
+	requests, fewest int64
+	rank             string
 }
 
 // Inference is what intervals and verdicts of a run rest on: its trials, and how far
 // outcomes jump in it.
 type Inference struct {
-	run   *record.Run
-	jumps map[string]jumps // by response
+	run     *record.Run
+	jumps   map[string]jumps // by response
+	decoded map[*record.Distribution]times
 }
 
 // Of prepares the inference on a run's trials, of which Trial.Chance must be filled in.
-func Of(run *record.Run) *Inference { return &Inference{run, map[string]jumps{}} }
+func Of(run *record.Run) *Inference {
+	return &Inference{run, map[string]jumps{}, map[*record.Distribution]times{}}
+}
 
 func (in *Inference) jumpsIn(r metric.Metric) jumps {
 	j, known := in.jumps[r.Name]
@@ -47,7 +57,7 @@ func (in *Inference) jumpsIn(r metric.Metric) jumps {
 
 // Side is of the trials that have a value in the response.
 func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
-	s := Side{known: true, least: math.Inf(1), signed: r.Signed}
+	s := Side{known: true, least: math.Inf(1), signed: r.Signed, quantile: r.Quantile}
 	limit := 0.0
 	for _, t := range trials {
 		value, ok := r.Value(t)
@@ -55,6 +65,11 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 			continue
 		}
 		s.Values = append(s.Values, value)
+		if r.Quantile > 0 {
+			if s.requests += t.Latency.Count; s.fewest == 0 || t.Latency.Count < s.fewest {
+				s.fewest = t.Latency.Count
+			}
+		}
 		limit = max(limit, t.LimitBps)
 		if c := chance(t, r); c == nil {
 			s.known = false
@@ -72,6 +87,9 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 		s.possible = max(limit, largest)
 	case r.Unit == metric.Lost.Unit && !r.Signed:
 		s.possible = 1
+	}
+	if r.Quantile > 0 {
+		s.latencies, s.rank = in.latencies(trials), r.Rank(s.requests)
 	}
 	j := in.jumpsIn(r)
 	if s.jumps = !s.known && j.in(relative(s.Values, r)) > 0; !s.known && !s.jumps && j.size > 0 {
@@ -98,9 +116,16 @@ func (s Side) plain() bool { return !s.known && !s.jumps && s.up == 0 && s.down 
 // Mean is the mean of the values with its interval. What theory leaves to chance is
 // bounded by the share of the way from the least to the most that trials can carry; so is,
 // if that is wider than Student's t, what visibly jumps. What only other trials of the run
-// have seen is bounded by how often these can have missed it.
+// have seen is bounded by how often these can have missed it. Of a percentile it is that of
+// all trials' transactions together, without an interval where they are too few.
 func (s Side) Mean(confidence float64) Interval {
 	in := Mean(s.Values, confidence)
+	if s.pooled() {
+		in = percentile(s.latencies, s.quantile, confidence)
+	}
+	if s.rank != "" {
+		return Interval{Mean: in.Mean, N: in.N}
+	}
 	if !in.Known {
 		return in
 	}
@@ -122,6 +147,12 @@ func (s Side) Mean(confidence float64) Interval {
 		in.High = min(in.High, s.possible)
 	}
 	return in
+}
+
+// Estimate makes Mean the estimate of the response.
+func (s Side) Estimate(e *record.ResponseEstimate, confidence float64) {
+	s.Mean(confidence).Estimate(e, confidence)
+	e.Rank = s.rank
 }
 
 // share bounds the mean by how far the values are from the least on the way to the most.

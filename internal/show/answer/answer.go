@@ -128,7 +128,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		a.Statements = append(a.Statements, limitShares(list))
 	}
 	for _, name := range c.Others {
-		if r, known := metric.Find(name); known {
+		if r, known := responseOf(c, name); known {
 			var parts []string
 			for _, at := range list {
 				parts = append(parts, figure(at, r))

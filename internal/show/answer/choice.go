@@ -34,7 +34,7 @@ func chosen(c *record.Conclusion) (a Answer) {
 // cost are the responses that the recommended treatment is shown to worsen.
 func cost(c *record.Conclusion) (labels []string) {
 	for _, name := range c.Others {
-		r, known := metric.Find(name)
+		r, known := responseOf(c, name)
 		worsens := func(o *record.Candidate) bool {
 			e := r.Effect(o.Effect)
 			return o.Best && e != nil && e.Verdict == record.Worsens
@@ -285,7 +285,7 @@ func besideBest(c *record.Conclusion) string {
 	best := labelled(c, func(o *record.Candidate) bool { return o.Best })
 	var parts, same, open []string
 	for _, response := range c.Others {
-		r, known := metric.Find(response)
+		r, known := responseOf(c, response)
 		if !known {
 			continue
 		}

@@ -48,10 +48,25 @@ func fit(wordings ...string) string {
 
 // lead is what a run is judged by.
 func lead(c *record.Conclusion) metric.Metric {
-	if r, known := metric.Find(c.Response); known {
+	if r, known := responseOf(c, c.Response); known {
 		return r
 	}
 	return metric.Goodput
+}
+
+// responseOf is one of those that a run is judged by, labelled for what was measured of it.
+func responseOf(c *record.Conclusion, name string) (metric.Metric, bool) {
+	r, known := metric.Find(name)
+	var estimates []record.ResponseEstimate
+	for _, at := range c.Conditions {
+		if at.Baseline != nil {
+			estimates = append(estimates, estimate(at.Baseline, r))
+		}
+		for i := range at.Candidates {
+			estimates = append(estimates, estimate(&at.Candidates[i], r))
+		}
+	}
+	return r.Of(estimates), known
 }
 
 // estimate is a candidate's estimate in a response, with no Trials where it has none.
@@ -71,7 +86,11 @@ func value(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	if e.Trials == 0 {
 		return "unknown (" + r.Absent + ")"
 	}
-	return r.Scale(c.Unit, e.Mean).With(decimals(c, r, e.Mean, e.Mean))
+	text := r.Scale(c.Unit, e.Mean).With(decimals(c, r, e.Mean, e.Mean))
+	if e.Rank != "" {
+		text += " (" + e.Rank + ")"
+	}
+	return text
 }
 
 // within spells the interval behind a figure: " (939.9–941.1)"; empty: it is unknown, or

@@ -79,7 +79,7 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		}
 		e := of.Estimate(t)
 		mean, low, upper := e.Mean*of.Shown.Per, e.Low*of.Shown.Per, e.High*of.Shown.Per
-		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " + of.Shown.With(values[i].text()))
+		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " + number.Bracketed(of.Shown.With(values[i].text()), e.Rank))
 		if t.LimitBps > 0 && of.Goodput() {
 			at := p.x(t.LimitBps * v.Scale.Per)
 			p.Line(figure.Limit, 2, figure.Point{X: at, Y: middle - rowHeight/2}, figure.Point{X: at, Y: middle + rowHeight/2})

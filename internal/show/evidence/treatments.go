@@ -78,8 +78,9 @@ func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
 	t.AddColumn(document.Column{Head: p.Shown.Unit, Group: p.Title, Align: document.Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
 		cell.Text, cell.Spread = p.Interval(tr)
 		ranges = ranges || strings.Contains(cell.Spread, "–")
+		cell.Remark = p.Estimate(tr).Rank
 		if tr.Unconnected > 0 {
-			if cell.Remark = Unconnected(v, tr); !strings.Contains(cell.Remark, partly) {
+			if cell.Remark = words.List(slices.DeleteFunc([]string{cell.Remark, Unconnected(v, tr)}, func(text string) bool { return text == "" })); !strings.Contains(cell.Remark, partly) {
 				cell.Remark += ", counted as zero"
 			}
 		} else if p.Goodput() {

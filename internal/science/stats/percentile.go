@@ -1,0 +1,237 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// The percentile of a treatment is that of all its trials' transactions together: the mean
+// of trials' percentiles is biased, by up to a half where rare ones take ten times as long.
+// Trials, not transactions, are the replicates, so what varies is taken from the trials: by
+// the jackknife (Quenouille 1956, Tukey 1958), which leaves out one of them at a time.
+
+// times is how often times were counted: the places of a histogram (step) that have any,
+// ascending, and how many each has.
+type times struct {
+	steps []int
+	n     []int64
+	total int64
+}
+
+// gather are the times that a histogram's counts have.
+func gather(counts []int64) (t times) {
+	for step, n := range counts {
+		if n > 0 {
+			t.steps, t.n, t.total = append(t.steps, step), append(t.n, n), t.total+n
+		}
+	}
+	return t
+}
+
+// decode reads the histogram of a distribution; nil is an empty one.
+func decode(d *record.Distribution) (times, error) {
+	if d == nil {
+		return times{}, nil
+	}
+	h, err := hdrhistogram.Decode(d.Histogram)
+	if err != nil {
+		return times{}, fmt.Errorf("reading a histogram of %d times: %w", d.Count, err)
+	}
+	s := h.Export()
+	if s.LowestTrackableValue != 1 || s.HighestTrackableValue != longestNs || s.SignificantFigures != significantDigits {
+		own := NewHistogram() // with its steps
+		own.Merge(h)
+		s = own.Export()
+	}
+	return gather(s.Counts), nil
+}
+
+// pool is all times of several.
+func pool(parts []times) times {
+	counts := make([]int64, step(longestNs)+1)
+	for _, part := range parts {
+		for i, step := range part.steps {
+			counts[step] += part.n[i]
+		}
+	}
+	return gather(counts)
+}
+
+// at is a quantile of the times in microseconds, without a part of them, which may be empty.
+func (t times) at(quantile float64, part times) float64 {
+	n, k := t.total-part.total, len(part.steps)-1
+	longer := n - record.NearestRank(quantile, n)
+	for i := len(t.steps) - 1; i >= 0; i-- {
+		longer -= t.n[i]
+		if k >= 0 && part.steps[k] == t.steps[i] {
+			longer += part.n[k]
+			k--
+		}
+		if longer < 0 {
+			return float64(longest(t.steps[i])) / 1e3
+		}
+	}
+	return 0 // there are none
+}
+
+// beyond is how many times are longer, those that are as long counted by half.
+func (t times) beyond(us float64) float64 {
+	at, found := slices.BinarySearch(t.steps, step(int64(us*1e3+0.5)))
+	sum := 0.0
+	if found {
+		sum = float64(t.n[at]) / 2
+		at++
+	}
+	for _, n := range t.n[at:] {
+		sum += float64(n)
+	}
+	return sum
+}
+
+// jackknife is an estimate with the variance that it has by what it is without each of its
+// parts: around the estimate itself rather than their mean, which is never less (Wolter
+// 1985) and covers better where few values decide.
+func jackknife(estimate float64, without []float64) sample {
+	k, variance := float64(len(without)), 0.0
+	for _, w := range without {
+		variance += (w - estimate) * (w - estimate) * (k - 1) / k
+	}
+	return sample{estimate, variance, k - 1}
+}
+
+// percentile estimates a quantile of the times of several trials together, with the interval
+// of Woodruff (1952): the part of the times that are beyond the quantile has an interval,
+// by the jackknife over trials, and its ends are read from the distribution. A percentile is
+// no smooth function of the trials, that part is; the interval is as lopsided as the
+// distribution.
+func percentile(trials []times, quantile, confidence float64) Interval {
+	all := pool(trials)
+	if all.total == 0 {
+		return Interval{}
+	}
+	in := Interval{Mean: all.at(quantile, times{}), N: len(trials)}
+	if len(trials) < 2 {
+		return in
+	}
+	beyond := all.beyond(in.Mean)
+	var without []float64
+	for _, t := range trials {
+		without = append(without, (beyond-t.beyond(in.Mean))/float64(max(all.total-t.total, 1)))
+	}
+	part, _ := jackknife(beyond/float64(all.total), without).student(0, confidence)
+	half := (part.High - part.Low) / 2
+	in.Low, in.High, in.Known = all.at(quantile-half, times{}), all.at(quantile+half, times{}), true
+	return in
+}
+
+// pooled: the side's response is a percentile, and the trials' latencies can be read.
+func (s Side) pooled() bool { return len(s.latencies) > 0 }
+
+// latencies reads those of trials, each once; nil: a histogram cannot be read.
+func (in *Inference) latencies(trials []*record.Trial) (list []times) {
+	for _, t := range trials {
+		decoded, known := in.decoded[t.Latency]
+		if !known {
+			var err error
+			if decoded, err = decode(t.Latency); err != nil {
+				return nil
+			}
+			in.decoded[t.Latency] = decoded
+		}
+		if decoded.total > 0 {
+			list = append(list, decoded)
+		}
+	}
+	return list
+}
+
+// ofPercentiles compares sides that are pooled by one contrast, and others by another.
+func ofPercentiles(pooled, other contrast) contrast {
+	return func(base, level Side, confidence float64) (Interval, float64) {
+		if base.pooled() && level.pooled() {
+			return pooled(base, level, confidence)
+		}
+		return other(base, level, confidence)
+	}
+}
+
+// pairedPercentiles is the ratio of the percentiles of all blocks together, with the
+// jackknife over blocks, on the logarithm.
+func pairedPercentiles(base, level Side, confidence float64) (Interval, float64) {
+	b, l := pool(base.latencies), pool(level.latencies)
+	log := func(baseless, levelless times) float64 {
+		return math.Log(l.at(level.quantile, levelless) / b.at(base.quantile, baseless))
+	}
+	var without []float64
+	for i := range base.latencies {
+		without = append(without, log(base.latencies[i], level.latencies[i]))
+	}
+	all := log(times{}, times{})
+	if len(without) < 2 {
+		return Interval{Mean: math.Exp(all), N: len(without)}, 1
+	}
+	in, p := jackknife(all, without).student(0, confidence)
+	return in.exp(), p
+}
+
+// welchPercentiles is the same of trials that were not made side by side, with the jackknife
+// over those of each.
+func welchPercentiles(base, level Side, confidence float64) (Interval, float64) {
+	log := func(s Side) sample {
+		all := pool(s.latencies)
+		var without []float64
+		for _, t := range s.latencies {
+			without = append(without, math.Log(all.at(s.quantile, t)))
+		}
+		return jackknife(math.Log(all.at(s.quantile, times{})), without)
+	}
+	b, l := log(base), log(level)
+	if b.freedom == 0 || l.freedom == 0 {
+		return Interval{Mean: math.Exp(l.mean - b.mean)}, 1
+	}
+	in, p := satterthwaite(l.mean-b.mean, 0, b, l, confidence)
+	return in.exp(), p
+}
+
+// tooFew says that a trial of either side has too few transactions for a response that is a
+// percentile; empty: none has. Each needs them: where they are few in each trial, intervals
+// of pooled ones hold the truth too seldom.
+func tooFew(base, level Side, r metric.Metric) string {
+	return r.TooFew(min(base.fewest, level.fewest))
+}
+
+// unequal is the ratio of numbers of transactions below which a comparison of percentiles
+// says so: of fewer, a percentile is lower by itself where rare ones take much longer.
+const unequal = 0.5
+
+// uneven says that two sides have too unequal numbers of transactions; empty: they have not.
+// decides: that alone can make their percentiles differ as they do, at a confidence.
+func uneven(base, level Side, size Interval, confidence float64) (why string, decides bool) {
+	few, many, ratio := base, level, 1/size.Mean
+	if few.requests > many.requests {
+		few, many, ratio = many, few, size.Mean
+	}
+	if !base.pooled() || !level.pooled() || float64(few.requests) >= unequal*float64(many.requests) {
+		return "", false
+	}
+	low, high := pool(many.latencies).ofFewer(many.quantile, few.requests, confidence)
+	return fmt.Sprintf("%s requests against %s", unit.FormatCount(level.requests), unit.FormatCount(base.requests)), low <= ratio && ratio <= high
+}
+
+// ofFewer is between which parts of it a quantile of so few of these times lies: the value of
+// the nearest rank, whose place has a beta distribution (H. A. David, H. N. Nagaraja, Order
+// Statistics, 2003, section 2.3).
+func (t times) ofFewer(quantile float64, few int64, confidence float64) (low, high float64) {
+	rank := float64(record.NearestRank(quantile, few))
+	place := distuv.Beta{Alpha: rank, Beta: float64(few) - rank + 1}
+	at := func(p float64) float64 { return t.at(place.Quantile(p), times{}) / t.at(quantile, times{}) }
+	return at((1 - confidence) / 2), at((1 + confidence) / 2)
+}
