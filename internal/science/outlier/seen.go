@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -49,7 +50,7 @@ var signs = []sign{
 	{say: "softirqs that ran out of their budget: %s", spell: count, least: 10, of: machines(func(m hostload.Machine) float64 { return m.Squeezed })},
 	{say: "packets dropped by interfaces: %s", spell: count, least: 10, of: hosts(interfaceDrops)},
 	{say: "packets dropped by queueing disciplines: %s", spell: count, least: 10, of: hosts(queueDrops)},
-	{say: "%s of the TCP segments were sent again", spell: percent, least: 0.001, of: machines(func(m hostload.Machine) float64 { return float64(m.Resent) / float64(max(m.Sent, 1)) })},
+	{say: "%s of the TCP segments were sent again", spell: percent, least: 0.001, of: machines(resent)},
 	{say: "retransmission timeouts: %s", spell: count, least: 1, of: hosts(counter("TcpExt.TCPTimeouts"))},
 	{say: "packets dropped by the reverse-path filter: %s", spell: count, least: 1, of: hosts(counter("TcpExt.IPReversePathFilter"))},
 	{say: "%s of the datagrams were lost", spell: percent, least: 0.001, of: func(t trial) []reading {
@@ -125,8 +126,11 @@ func span(low, high string) string {
 	return low + "–" + high
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.4g %%", math.Round(1000*share)/10) }
-func count(n float64) string       { return fmt.Sprintf("%.0f", n) }
+func percent(share float64) string {
+	return strconv.FormatFloat(math.Round(1000*share)/10, 'f', -1, 64) + " %"
+}
+
+func count(n float64) string { return fmt.Sprintf("%.0f", n) }
 
 // whole is a sign of the whole trial.
 func whole(of func(trial) float64) func(trial) []reading {
@@ -173,6 +177,14 @@ func busiest(of func(hostload.CPU) float64) func(hostload.Machine) float64 {
 		}
 		return most
 	}
+}
+
+// resent is the part of the sent segments.
+func resent(m hostload.Machine) float64 {
+	if m.Sent <= 0 {
+		return 0
+	}
+	return float64(m.Resent) / float64(m.Sent)
 }
 
 func stolen(m hostload.Machine) (share float64) {

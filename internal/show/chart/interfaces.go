@@ -18,7 +18,7 @@ func interfacesFigure(v *view.View) (figure.Figure, bool) {
 		return figure.Figure{}, false // one interface carries everything: nothing to show
 	}
 	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: v.InterfacesCSV(),
-		Note: "Share of " + v.Traffic() + " on each of its interfaces, in the direction the data flows."}
+		Note: "Share of " + v.Traffic() + " on each of its interfaces, in the direction the data flows; small dots are trials."}
 	for c, col := range v.Columns {
 		f.Panels = append(f.Panels, figure.Panel{Title: col.Name, Draw: func(width float64) *figure.Drawing { return sharesPanel(v, c, names, width) }})
 	}
@@ -30,7 +30,7 @@ const shareCell = 42.0
 
 func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figure.Drawing {
 	nameWidth, names, rowHeight := nameColumn(v, width)
-	rowHeight = max(rowHeight, 34)
+	rowHeight = max(rowHeight, 38)
 	left, top := nameWidth+10, 20.0
 	d := figure.New(width, top+rowHeight*float64(len(v.Rows))+4)
 	wide := (width - left) / float64(len(interfaces))
@@ -79,6 +79,13 @@ func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figur
 			d.Text(x, y+rowHeight/2+1, number.Percent(p.Share), style).Tip(tip)
 			d.Rect(x, y+rowHeight/2+6, wide-8, 6, figure.Faint).Tip(tip)
 			d.Rect(x, y+rowHeight/2+6, (wide-8)*share, 6, role).Tip(tip)
+			var trials []dot
+			for _, share := range v.TrialShares(r.Treatments[c], p, loads) {
+				trials = append(trials, dot{value: share, tip: fmt.Sprintf("%s, %s in one trial: %s", v.Label(r, c), p.Interface, number.Percent(share))})
+			}
+			plot{Drawing: d}.dots(trials, 5, figure.Ink, linear(0, 1, x, x+wide-8), func(at, away float64) figure.Point {
+				return figure.Point{X: at, Y: y + rowHeight/2 + 12.5 + away}
+			})
 		}
 		if !numbers && len(loads) > 0 {
 			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", view.Carrying(loads), len(loads)), figure.Style{Size: sizeSmall, Anchor: figure.End})

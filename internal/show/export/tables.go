@@ -30,10 +30,10 @@ type Table struct {
 var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", func(run *record.Run) []string {
 		return withLevels(run, "run treatment", "baseline trials mean_bps low_bps high_bps confidence limit_bps efficiency unconnected "+
-			"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank")
+			"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank half_bps")
 	}, treatmentRows},
 	{"responses", "one row per treatment and response that the run is judged by", func(run *record.Run) []string {
-		return withLevels(run, "run treatment", "response unit trials mean low high confidence rank")
+		return withLevels(run, "run treatment", "response unit trials mean low high confidence rank half")
 	}, responseRows},
 	{"effects", "one row per comparison with a baseline and response",
 		named("run factor from to at ratio low high p blocks verdict why response difference difference_low difference_high"), effectRows},

@@ -37,7 +37,7 @@ func treatmentRows(run *record.Run, add func(...any)) {
 		}
 		us, ranks := percentiles(t.Latency)
 		add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{t.Baseline, t.Trials, g.MeanBps, g.LowBps, g.HighBps, g.Confidence,
-			t.LimitBps, t.Efficiency, t.Unconnected, rate}, us, []any{lost}, ranks)...)
+			t.LimitBps, t.Efficiency, t.Unconnected, rate}, us, []any{lost}, ranks, []any{metric.Goodput.Estimate(&t).HalfWidth()})...)
 	}
 }
 
@@ -59,11 +59,11 @@ func responseRows(run *record.Run, add func(...any)) {
 		t := &run.Treatments[i]
 		for _, r := range metric.Of(run) {
 			e := r.Estimate(t)
-			values := make([]any, 4)
-			if e.Trials > 0 {
-				values = []any{e.Mean, e.Low, e.High, e.Confidence}
+			values := make([]any, 6)
+			if values[4] = e.Rank; e.Trials > 0 {
+				values = []any{e.Mean, e.Low, e.High, e.Confidence, e.Rank, e.HalfWidth()}
 			}
-			add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{r.Name, r.Unit, e.Trials}, values, []any{e.Rank})...)
+			add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{r.Name, r.Unit, e.Trials}, values)...)
 		}
 	}
 }

@@ -85,3 +85,28 @@ func (v *View) InterfaceNames(from, to int) (names []string) {
 	slices.SortStableFunc(names, words.Natural)
 	return names
 }
+
+// TrialShares are an interface's parts of its host's traffic in each trial of a treatment,
+// in its direction; loads are all of the host's.
+func (v *View) TrialShares(t *record.Treatment, of record.TreatmentInterface, loads []record.TreatmentInterface) (shares []float64) {
+	for _, trial := range v.Run.TrialsOf(t.Name) {
+		h, _ := trial.Reading(of.Host)
+		own, all := 0.0, 0.0
+		for _, d := range h.Deltas() {
+			rate := d.TxBps()
+			if of.Direction == record.Rx {
+				rate = d.RxBps()
+			}
+			if slices.ContainsFunc(loads, func(l record.TreatmentInterface) bool { return l.Interface == d.Interface }) {
+				all += rate
+			}
+			if d.Interface == of.Interface {
+				own = rate
+			}
+		}
+		if all > 0 {
+			shares = append(shares, own/all)
+		}
+	}
+	return shares
+}
