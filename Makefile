@@ -8,7 +8,7 @@ export GOTOOLCHAIN := local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 
-.PHONY: help build demo test cross fuzz bench release clean setup
+.PHONY: help build demo test cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -28,6 +28,10 @@ cross: ## compile for every system linerate is made for
 
 fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)
 	@script/fuzz
+
+audit: ## simulate the statistics over thousands of runs; writes docs/statistics.md
+	@script/setup build
+	go test -trimpath -count=1 -timeout 3600s -run TestTables ./internal/science/audit -update
 
 bench: build ## measure against other tools; writes docs/benchmarks.md
 	@script/setup bench

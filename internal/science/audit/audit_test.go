@@ -39,17 +39,17 @@ var known = []network{
 var (
 	one1or2 = mixture(0.001, mode{0.5, 1}, mode{0.5, 2})
 	same1   = steady(1, 0.002)
-	mixed   = network{"1 link; every third level 1 or 2", []law{same1, one1or2, same1, same1}, 2, nil, false}
-	cured   = network{"1 or 2 links; levels 2", []law{one1or2, steady(2, 0.002)}, 2, nil, false}
-	dipping = network{"1 link; levels 20 % less in 15 % of the trials", []law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, 1, nil, false}
-	dying   = network{"1 link; levels nothing in 20 % of the trials", []law{same1, mixture(0.002, mode{0.2, 0}, mode{0.8, 1})}, 1, nil, false}
-	oneDips = network{"1 link; one level 20 % less in 15 % of the trials", append([]law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, repeat(same1, 29)...), 1, nil, false}
-	fewDie  = network{"nothing in 20 % of the trials; levels never", []law{mixture(0.002, mode{0.2, 0}, mode{0.8, 1}), same1}, 1, nil, false}
+	mixed   = network{name: "1 link; every third level 1 or 2", laws: []law{same1, one1or2, same1, same1}, limit: 2}
+	cured   = network{name: "1 or 2 links; levels 2", laws: []law{one1or2, steady(2, 0.002)}, limit: 2}
+	dipping = network{name: "1 link; levels 20 % less in 15 % of the trials", laws: []law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, limit: 1}
+	dying   = network{name: "1 link; levels nothing in 20 % of the trials", laws: []law{same1, mixture(0.002, mode{0.2, 0}, mode{0.8, 1})}, limit: 1}
+	oneDips = network{name: "1 link; one level 20 % less in 15 % of the trials", laws: append([]law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, repeat(same1, 29)...), limit: 1}
+	fewDie  = network{name: "nothing in 20 % of the trials; levels never", laws: []law{mixture(0.002, mode{0.2, 0}, mode{0.8, 1}), same1}, limit: 1}
 
-	knownMixed = network{"2 flows over 2 links, chosen to share one; every third level hashed", []law{onOne, hashed(0.001, 2, 1, 1), onOne, onOne}, 2, nil, false}
-	knownCured = network{"2 flows over 2 links, hashed; levels spread", []law{hashed(0.001, 2, 1, 1), spread(0.001, 2, 2)}, 2, nil, false}
-	knownWorse = network{"4 flows over 2 links, spread; levels hashed", []law{spread(0.001, 4, 2), hashed(0.001, 4, 1, 1)}, 2, nil, false}
-	knownNoise = network{"4 flows over 2 links, spread, 1 %; levels hashed", []law{spread(0.01, 4, 2), hashed(0.01, 4, 1, 1)}, 2, nil, false}
+	knownMixed = network{name: "2 flows over 2 links, chosen to share one; every third level hashed", laws: []law{onOne, hashed(0.001, 2, 1, 1), onOne, onOne}, limit: 2}
+	knownCured = network{name: "2 flows over 2 links, hashed; levels spread", laws: []law{hashed(0.001, 2, 1, 1), spread(0.001, 2, 2)}, limit: 2}
+	knownWorse = network{name: "4 flows over 2 links, spread; levels hashed", laws: []law{spread(0.001, 4, 2), hashed(0.001, 4, 1, 1)}, limit: 2}
+	knownNoise = network{name: "4 flows over 2 links, spread, 1 %; levels hashed", laws: []law{spread(0.01, 4, 2), hashed(0.01, 4, 1, 1)}, limit: 2}
 	onOne      = func() law { l := spread(0.001, 2, 2); l.modes[0].value = 1; return l }()
 )
 
@@ -105,8 +105,22 @@ var tables = []table{
 		rows: by(3, 5, normal, bimodal),
 	},
 	{
-		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, togetherThen, direction}, one: untilNarrow,
+		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, strayed, direction}, one: untilNarrow, from: 6, part: 5,
 		rows: append(rows([]int{1, 5}, normal, unequal), rows([]int{1}, known[0], bimodal, mixed, knownMixed)...),
+	},
+	{
+		name: "percentiles", blocks: []int{4, 8}, columns: []column{covered, together, direction, undecided}, one: percentiles, part: 5,
+		rows: []row{
+			requests{200, 200, 0.5, 0}.row("lognormal", 1),
+			requests{1000, 1000, 0.5, 0}.row("lognormal", 1),
+			requests{1000, 1000, 0.5, 0}.row("lognormal", 5),
+			requests{5000, 5000, 0.5, 0}.row("lognormal", 1),
+			requests{5000, 1000, 0.5, 0}.row("lognormal", 1),
+			requests{200, 200, 0.1, 0.012}.row("1.2 % of them 10 times as long", 1),
+			requests{1000, 1000, 0.1, 0.012}.row("1.2 % of them 10 times as long", 1),
+			requests{5000, 5000, 0.1, 0.012}.row("1.2 % of them 10 times as long", 1),
+			requests{5000, 1000, 0.1, 0.012}.row("1.2 % of them 10 times as long", 1),
+		},
 	},
 	{
 		name: "power", blocks: []int{4, 6, 8, 12}, columns: []column{found, before}, one: besidePlain,
@@ -117,8 +131,19 @@ var tables = []table{
 // short are rows for every go test.
 var short = []table{
 	{
-		name: "alike", blocks: []int{4, 8}, columns: []column{covered, together, direction, fix},
-		rows: rows([]int{5}, normal, skewed, drifting, outlying, unequal),
+		name: "alike", blocks: []int{2, 4, 8}, columns: []column{stated, together, direction, fix}, rows: rows([]int{5}, normal, bimodal, dead20, unequal),
+	},
+	{
+		name: "known", blocks: []int{4}, columns: []column{covered, together, direction, fix}, rows: rows([]int{1}, known[0], known[3]),
+	},
+	{
+		name: "different", blocks: []int{8}, columns: []column{stated, described, direction, overlooked, fix}, rows: rows([]int{5}, mixed, cured, dying),
+	},
+	{
+		name: "known-different", blocks: []int{4}, columns: []column{covered, together, direction, indistinct, fix}, rows: rows([]int{1}, knownMixed, knownCured, knownWorse),
+	},
+	{
+		name: "responses", blocks: []int{4}, columns: []column{together, fix}, rows: by(3, 5, normal)[2:],
 	},
 	{
 		name: "power", blocks: []int{4, 8}, columns: []column{found, before}, one: besidePlain, rows: rows([]int{5}, more(0.05)),

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/science/conclude"
 )
 
-// mostBlocks is where a run ends that does not settle, as in package run.
-const mostBlocks = 64
+// mostBlocks is where a run ends that does not settle: half of what package run allows.
+const mostBlocks = 32
 
 // narrow is what runs ask for that go on until they know.
 const narrow = 0.02

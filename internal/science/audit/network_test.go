@@ -166,6 +166,8 @@ type network struct {
 	blocks func(r *rand.Rand, n int) []float64
 	// outlier: one trial of the run has 30 % less.
 	outlier bool
+	// requests are what is timed; nil: trials have values and no distributions.
+	requests *requests
 }
 
 // alike is a network whose levels change nothing.

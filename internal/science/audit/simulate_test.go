@@ -138,6 +138,7 @@ func each(name string, runs int, one func(*rand.Rand) tally) tally {
 
 // tally counts what runs said.
 type tally struct {
+	blocks                    int // of each run
 	runs, treatments, effects int
 
 	covered    int // treatments whose interval holds the mean
@@ -194,8 +195,10 @@ func (s simulated) judgeTreatments(t *tally) {
 // shown are the means of a treatment that the trials of the run can show.
 func (s simulated) shown(response, treatment int) []float64 {
 	means := s.laws[treatment].shown(s.run.Conclusion.Missed)
-	for i := range means { // the blocks shift all modes alike
-		means[i] *= s.truth[response].means[treatment] / s.laws[treatment].mean()
+	if mean := s.laws[treatment].mean(); mean > 0 {
+		for i := range means { // the blocks shift all modes alike
+			means[i] *= s.truth[response].means[treatment] / mean
+		}
 	}
 	return means
 }

@@ -1,7 +1,6 @@
 package conclude
 
 import (
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -26,18 +25,16 @@ func missed(n int, confidence float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	return 1 - math.Pow(1-confidence, 1/float64(n))
+	return stats.Missed(n, confidence)
 }
 
 // sensitivity is what the run was able to show in the response that it is judged by, at the
-// scatter that its trials have; nil: it compares nothing, has too few blocks, is judged by
-// a difference, of which there is no relative size, or by a percentile for which a trial has
-// too few requests.
+// scatter that its trials have; nil: it compares nothing, has too few blocks, or is judged
+// by a difference, of which there is no relative size.
 func sensitivity(run *record.Run) *record.Sensitivity {
 	r := lead(run)
 	scatter, known := scatterOf(run, r)
-	few := func(t record.Trial) bool { return t.Latency != nil && r.TooFew(t.Latency.Count) != "" }
-	if r.Signed || !known || slices.ContainsFunc(run.Trials, few) {
+	if r.Signed || !known {
 		return nil
 	}
 	var tried []map[string]string

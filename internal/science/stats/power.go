@@ -78,7 +78,7 @@ func (t pairedTest) detectable(probability float64) float64 {
 	for t.power(high) < probability {
 		low, high = high, 2*high
 	}
-	for range 50 {
+	for range 24 {
 		if mid := (low + high) / 2; t.power(mid) < probability {
 			low = mid
 		} else {
