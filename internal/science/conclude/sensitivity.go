@@ -29,12 +29,14 @@ func missed(n int, confidence float64) float64 {
 }
 
 // sensitivity is what the run was able to show in the response that it is judged by, at the
-// scatter that its trials have; nil: it compares nothing, has too few blocks, or is judged
-// by a difference, of which there is no relative size.
+// scatter that its trials have; nil: it compares nothing, has too few blocks, is judged by
+// a difference, of which there is no relative size, or by a percentile for which a trial has
+// too few requests.
 func sensitivity(run *record.Run) *record.Sensitivity {
 	r := lead(run)
 	scatter, known := scatterOf(run, r)
-	if r.Signed || !known {
+	few := func(t record.Trial) bool { return t.Latency != nil && r.TooFew(t.Latency.Count) != "" }
+	if r.Signed || !known || slices.ContainsFunc(run.Trials, few) {
 		return nil
 	}
 	var tried []map[string]string

@@ -106,9 +106,12 @@ func combinedDifference(base, level Side, confidence float64) (Interval, float64
 func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
 	at := func(confidence float64) Interval {
 		b, l := base.Mean(confidence), level.Mean(confidence)
-		if l.Mean <= 0 { // which has no logarithm
+		switch {
+		case !b.Known || !l.Known:
+			return Interval{Mean: l.Mean / b.Mean}
+		case l.Mean <= 0: // which has no logarithm
 			high := min(l.High/b.Low, unboundedRatio)
-			return Interval{High: high, Half: high / 2, Known: b.Known && l.Known}
+			return Interval{High: high, Half: high / 2, Known: true}
 		}
 		return combine(b.log(), l.log()).exp()
 	}
@@ -117,9 +120,12 @@ func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
 
 func combine(base, level Interval) Interval {
 	mean := level.Mean - base.Mean
+	if !base.Known || !level.Known {
+		return Interval{Mean: mean}
+	}
 	low := mean - math.Hypot(level.Mean-level.Low, base.High-base.Mean)
 	high := mean + math.Hypot(level.High-level.Mean, base.Mean-base.Low)
-	return Interval{Mean: mean, Low: low, High: high, Half: (high - low) / 2, Known: base.Known && level.Known}
+	return Interval{Mean: mean, Low: low, High: high, Half: (high - low) / 2, Known: true}
 }
 
 // touches is the p-value that belongs to an interval: the least p at which the interval of

@@ -1,10 +1,12 @@
 // Package stats turns replicates into estimates, comparisons and verdicts. A
-// replicate is a trial with fresh set-up; samples inside a trial are not, and
-// never reach this package.
+// replicate is a trial with fresh set-up; samples inside a trial are not. Of them only
+// the histograms of latencies reach this package.
 //
 // Intervals are Student's t, widened by what theory leaves to chance and by jumps that
 // other trials of the run have seen (Side). Ratios are compared pairwise within blocks, on
 // the logarithm, where a factor of two up and a factor of two down weigh the same.
+// Percentiles are those of all trials' transactions together, with Woodruff's interval and
+// the jackknife.
 // All comparisons of a run, in all its responses, are one family: their intervals hold
 // together at the run's confidence (Šidák 1967), their p-values are Holm's (1979). A
 // treatment's own interval holds by itself.

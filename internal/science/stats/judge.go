@@ -51,7 +51,7 @@ func (c contrasts) judge(base, level Side, r metric.Metric, confidence, margin f
 	if r.Signed || zeros > 0 {
 		none, matters = 0, r.Floor
 		if !r.Signed {
-			matters = max(matters, margin*scale(base, level))
+			matters = max(matters, margin*scale(base, level, r))
 		}
 		size, out.P = c.difference(base, level, confidence)
 		out.Ratio.None = true
@@ -86,10 +86,10 @@ func (c contrasts) judge(base, level Side, r metric.Metric, confidence, margin f
 	return out
 }
 
-// scale is what a difference is measured by where there is no ratio: the most that is
-// possible or, where that is not known, the larger mean.
-func scale(base, level Side) float64 {
-	if most := max(base.possible, level.possible); most > 0 {
+// scale is what a difference is measured by where there is no ratio: the limit of goodput
+// or, of what has none, the larger mean.
+func scale(base, level Side, r metric.Metric) float64 {
+	if most := max(base.possible, level.possible); most > 0 && r.Unit == metric.Goodput.Unit {
 		return most
 	}
 	return max(stat.Mean(base.Values, nil), stat.Mean(level.Values, nil))

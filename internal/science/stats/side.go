@@ -82,6 +82,7 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	}
 	largest := floats.Max(s.Values)
 	s.least, s.most = min(s.least, floats.Min(s.Values)), max(s.most, largest)
+	s.known = s.known && s.most > s.least
 	switch {
 	case r.Unit == metric.Goodput.Unit && limit > 0:
 		s.possible = max(limit, largest)
@@ -130,7 +131,7 @@ func (s Side) Mean(confidence float64) Interval {
 		return in
 	}
 	switch way := s.most - s.least; {
-	case s.known && way > 0:
+	case s.known:
 		in.Low, in.High = s.share(way, confidence)
 	case s.jumps:
 		low, high := s.share(way, confidence)

@@ -43,11 +43,7 @@ func Effects(v *view.View) *document.Table {
 	}
 	note := "Ratio of " + words.List(labels) + " to the baseline level, paired by block"
 	if v.Run.Confidence > 0 {
-		of := "them"
-		if several {
-			of = "one response"
-		}
-		note += fmt.Sprintf(", %s intervals for all of %s together", number.Percent(v.Run.Confidence), of)
+		note += ", " + number.Percent(v.Run.Confidence) + " intervals for all of them together"
 	}
 	if v.Run.Margin > 0 {
 		note += "; differences below " + number.Percent(v.Run.Margin) + " count as none"

@@ -43,6 +43,9 @@ func Trials(v *view.View) *document.Table {
 			text := "–"
 			if value, ok := m.Value(t); ok {
 				text = number.Round(value*m.Shown.Per, trialPlaces(v, m))
+				if t.Latency != nil {
+					text = number.Bracketed(text, m.Rank(t.Latency.Count))
+				}
 			}
 			texts = append(texts, text)
 		}
