@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/stats"
 )
 
 var update = flag.Bool("update", false, "write the stored run anew")
@@ -188,5 +189,24 @@ func TestInterfaceLoads(t *testing.T) {
 	want := "server.eth0 server.eth1 server.eth2 server.eth3 client1.eth0 switch.p-client2-eth0"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("interfaces %q, want %q", got, want)
+	}
+}
+
+// TestFewTrials: what one trial of each treatment leaves open is unknown, not infinite, where
+// others jump and where nothing is carried.
+func TestFewTrials(t *testing.T) {
+	for blocks := 1; blocks < stats.LeastBlocks; blocks++ {
+		for _, dead := range []string{"", "static ARP entries", "kernel defaults"} {
+			run := sciencetest.Run(7, blocks)
+			for i := range run.Trials {
+				if run.Trials[i].Levels["fix"] == dead {
+					run.Trials[i].GoodputBps = 0
+				}
+			}
+			Conclude(run)
+			if _, err := json.Marshal(run); err != nil {
+				t.Errorf("%d blocks, %q carries nothing: %v", blocks, dead, err)
+			}
+		}
 	}
 }

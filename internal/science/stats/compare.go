@@ -110,7 +110,10 @@ func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
 		case !b.Known || !l.Known:
 			return Interval{Mean: l.Mean / b.Mean}
 		case l.Mean <= 0: // which has no logarithm
-			high := min(l.High/b.Low, unboundedRatio)
+			high := 0.0
+			if l.High > 0 { // else 0 over 0 where the base may be zero
+				high = min(l.High/b.Low, unboundedRatio)
+			}
 			return Interval{High: high, Half: high / 2, Known: true}
 		}
 		return combine(b.log(), l.log()).exp()

@@ -43,7 +43,7 @@ workload:
   interval: 100ms
   flows:
     - {from: a, to: b}
-design: {replicates: 3}
+design: {replicates: 6}
 `
 
 // listToTune has a setting that does it, one that does nothing, one that is
@@ -173,7 +173,7 @@ func TestTune(t *testing.T) {
 			}
 		}
 		// A probe has gone beside the flows, and nothing improves without a word on it.
-		if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(again.Responses, want) || len(again.List.Beside) != 2 || again.List.Beside[0].Blocks != 3 {
+		if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(again.Responses, want) || len(again.List.Beside) != 2 || again.List.Beside[0].Blocks != 6 {
 			t.Errorf("judged by %v: %+v", again.Responses, again.List)
 		}
 		for _, b := range again.List.Beside {
