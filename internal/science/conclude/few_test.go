@@ -31,6 +31,11 @@ func TestFewBlocks(t *testing.T) {
 				if _, err := json.Marshal(run); err != nil {
 					t.Errorf("%s, %d blocks: %v", name, blocks, err)
 				}
+				for _, e := range run.Effects {
+					if blocks == 1 && e.P < 1 {
+						t.Errorf("%s: a probability from one block: %+v", name, e)
+					}
+				}
 			}
 		}
 	}

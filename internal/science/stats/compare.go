@@ -136,7 +136,7 @@ func combine(base, level Interval) Interval {
 func touches(at func(confidence float64) Interval, none float64) float64 {
 	leavesOut := func(exponent float64) bool {
 		in := at(1 - math.Pow(10, exponent))
-		return none < in.Low || in.High < none
+		return in.Known && (none < in.Low || in.High < none)
 	}
 	low, high := -12.0, 0.0
 	if !leavesOut(high) {

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
+	"linerate/internal/science/chance"
 	"linerate/internal/science/conclude"
 )
 
@@ -52,7 +53,8 @@ func findRun(ctx context.Context, store notebook.Store, reference string) (strin
 }
 
 // storedRuns reads runs from the notebook. What follows from the trials of a
-// run that did not end by itself is concluded from those that it has.
+// run that did not end by itself is concluded from those that it has. Trials are stored as
+// they were measured, without what is left to chance in them.
 func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error) {
 	store, err := readNotebook(ctx)
 	if errors.Is(err, notebook.ErrNoNotebook) {
@@ -74,6 +76,8 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		}
 		if run.Status == notebook.Running || run.Status == notebook.Interrupted {
 			conclude.Conclude(run)
+		} else {
+			chance.Fill(run)
 		}
 		runs = append(runs, run)
 	}
