@@ -135,7 +135,7 @@ var tables = []table{
 // short are rows for every go test.
 var short = []table{
 	{
-		name: "alike", blocks: []int{2, 4, 8}, columns: []column{stated, together, direction, fix}, rows: rows([]int{5}, normal, bimodal, dead20, unequal),
+		name: "alike", blocks: []int{2, 4, 8}, columns: []column{covered, together, direction, fix}, rows: rows([]int{5}, normal, bimodal, dead20, unequal),
 	},
 	{
 		name: "known", blocks: []int{4}, columns: []column{covered, together, direction, fix}, rows: rows([]int{1}, known[0], known[3]),
