@@ -28,7 +28,7 @@ const toolApart = 0.05
 // account for the surplus.
 func toolSurplus(f observed) []record.Finding {
 	s := f.trial.ToolReported
-	if s == nil || s.Processes == 0 || s.GoodputBps == 0 || s.SurplusBps <= toolApart*s.GoodputBps {
+	if s == nil || len(f.trial.Tools) == 0 || s.Processes == 0 || s.GoodputBps == 0 || s.SurplusBps <= toolApart*s.GoodputBps {
 		return nil
 	}
 	finding := record.Finding{
