@@ -17,7 +17,7 @@ build: ## bin/linerate: one static binary
 	@script/setup build
 	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/linerate ./cmd/linerate
 
-demo: build ## the first question answered on this machine: under three minutes after the build
+demo: build ## the first question answered on this machine: about four minutes after the build
 	@script/demo
 
 test: ## everything that is checked before a change is taken

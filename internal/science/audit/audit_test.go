@@ -109,7 +109,7 @@ var tables = []table{
 		rows: by(3, 5, normal, bimodal),
 	},
 	{
-		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, strayed, direction}, one: untilNarrow, from: study.LeastUntil, part: 5,
+		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, stopped, strayed, direction}, one: untilNarrow, from: study.LeastUntil, part: 5,
 		rows: append(rows([]int{1, 5}, normal, unequal), rows([]int{1}, known[0], bimodal, mixed, knownMixed)...),
 	},
 	{

@@ -38,6 +38,7 @@ var (
 	undecided  = column{name: "no verdict", count: func(t tally) (int, int) { return t.undecided, t.effects }}
 	fix        = column{name: "a false fix", count: func(t tally) (int, int) { return t.fix, t.runs }, most: 0.03}
 	settled    = column{name: "settles", count: func(t tally) (int, int) { return t.settled, t.runs }}
+	stopped    = column{name: "holds where it settles", count: func(t tally) (int, int) { return t.together, t.settled }}
 	strayed    = column{name: "settles where an interval does not hold", count: func(t tally) (int, int) { return t.settled - t.together, t.runs }, most: 0.07}
 	// found has to be no less than before, but for what is taken for a jump in 1 of 100 runs.
 	found  = column{name: "found", count: func(t tally) (int, int) { return t.found, t.effects }, required: func(t tally) bool { return float64(t.found) >= 0.99*float64(t.before) }}
