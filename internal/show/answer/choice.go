@@ -19,8 +19,9 @@ func chosen(c *record.Conclusion) (a Answer) {
 	if start == "" {
 		return Answer{Headline: "The baseline has not been measured"}
 	}
-	long, short := outcome(c)
-	a.Headline = fit(start+"; "+long, start+"; "+short, short)
+	long, short := outcome(c, "")
+	_, alone := outcome(c, lead(c).Label)
+	a.Headline = fit(start+"; "+long, start+"; "+short, alone)
 	beside := besideBest(c)
 	if len(cost(c)) > 0 { // of what is recommended
 		a.Statements, beside = append(a.Statements, beside), ""
@@ -105,8 +106,8 @@ func uses(u *record.InterfaceUse) string {
 }
 
 // outcome says what came of trying, about what is recommended; short is the same in
-// fewer words.
-func outcome(c *record.Conclusion) (long, short string) {
+// fewer words. It names the response of, or, where the sentence before has it, none.
+func outcome(c *record.Conclusion, of string) (long, short string) {
 	var base []*record.Candidate
 	verdicts := map[string]int{}
 	tried, reach, recommends := 0, true, false
@@ -125,7 +126,7 @@ func outcome(c *record.Conclusion) (long, short string) {
 		}
 	}
 	if recommends {
-		return recommended(c, base)
+		return recommended(c, base, of)
 	}
 	carries := func(o record.Candidate) bool { return o.Goodput.MeanBps > 0 }
 	switch r := lead(c); {
@@ -144,9 +145,9 @@ func outcome(c *record.Conclusion) (long, short string) {
 		long = "no difference beyond " + margin(c, r) + " with "
 		return long + words.FirstFew(names, "or"), long + "anything that was tried"
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
-		long = "nothing that was tried improves it"
+		long = "nothing that was tried improves " + cmp.Or(of, "it")
 	default:
-		long = "nothing that was tried is shown to improve it"
+		long = "nothing that was tried is shown to improve " + cmp.Or(of, "it")
 	}
 	return long, long
 }
@@ -158,7 +159,7 @@ func improves(o *record.Candidate) bool {
 
 // recommended says what the recommended treatment does: in the conditions in which it is
 // shown to improve and, of the limit, in all of them.
-func recommended(c *record.Conclusion, base []*record.Candidate) (long, short string) {
+func recommended(c *record.Conclusion, base []*record.Candidate, of string) (long, short string) {
 	var best []*record.Candidate // where it improves
 	var ratios, names []string
 	r, reaches, all, everywhere := lead(c), true, true, true
@@ -204,7 +205,7 @@ func recommended(c *record.Conclusion, base []*record.Candidate) (long, short st
 		for _, o := range best {
 			values = words.Distinct(values, figureOf(c, o, r))
 		}
-		short += " improves it" + where + " to " + words.FirstFew(values, "and")
+		short += " improves " + cmp.Or(of, "it") + where + " to " + words.FirstFew(values, "and")
 	case rises:
 		short += " raises the limit" + where
 		long = short + ": " + goodputs(c, best)
@@ -213,7 +214,7 @@ func recommended(c *record.Conclusion, base []*record.Candidate) (long, short st
 	case reaches:
 		short += " reaches the limit"
 	default:
-		short += " improves that" + where + " to " + goodputs(c, best)
+		short += " improves " + cmp.Or(of, "that") + where + " to " + goodputs(c, best)
 	}
 	but := ""
 	if costs := cost(c); len(costs) > 0 {

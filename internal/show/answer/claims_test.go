@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/stats"
 )
 
 // TestNoFixFromChance: of runs whose levels all do the same, at most 3 % claim that one of
@@ -90,4 +91,30 @@ func pick(first bool, a, b float64) float64 {
 		return a
 	}
 	return b
+}
+
+// TestHeadlineAlone: a headline without room for how things are names what improves.
+func TestHeadlineAlone(t *testing.T) {
+	at := []string{"a path of 10 ms with a shallow queue", "a path of 50 ms with a shallow queue", "a path of 100 ms with a deep queue"}
+	for _, responses := range [][]string{nil, {"latency_p50"}} {
+		run := sciencetest.Levels("bit/s", 956e6, at, []string{"as the distribution has set it up", "8 MiB"}, func(c, l string, b int) float64 {
+			return map[string]float64{"8 MiB": 100e6}[l] + float64(slices.Index(at, c)+1)*(100e6+1e4*float64(b%3))
+		}, 6)
+		run.Responses = responses
+		label := "goodput"
+		if responses != nil {
+			label = "latency p50"
+			for i := range run.Trials {
+				h := stats.NewHistogram()
+				for range 100 {
+					stats.Record(h, int64(1e15/run.Trials[i].GoodputBps))
+				}
+				run.Trials[i].Latency, _ = stats.Distribution(h)
+			}
+		}
+		conclude.Conclude(run)
+		if a := Run(run); !strings.HasPrefix(a.Headline, "8 MiB improves "+label+" to ") {
+			t.Errorf("%q", a.Headline)
+		}
+	}
 }
