@@ -26,6 +26,7 @@ var (
 	noisy      = alike("1 or 2 links, 30/70 %, 3 %", mixture(0.03, mode{0.3, 1}, mode{0.7, 2}))
 	drifting   = with(alike("normal, 2 %, rising by 10 %", steady(1, 0.02)), func(w *network) { w.blocks = drift(0.1) })
 	correlated = with(alike("normal, 2 %, blocks AR(1) with ρ = 0.6, 5 %", steady(1, 0.02)), func(w *network) { w.blocks = walk(0.6, 0.05) })
+	busy       = with(alike("normal, 2 %, one block 20 % lower", steady(1, 0.02)), func(w *network) { w.blocks = disturbed(0.2) })
 	outlying   = with(alike("normal, 2 %, one trial of the run 30 % lower", steady(1, 0.02)), func(w *network) { w.outlier = true })
 	unequal    = with(alike("normal, 1 %; every other level 5 %", steady(1, 0.01)), func(w *network) { w.laws = []law{steady(1, 0.01), steady(1, 0.05), steady(1, 0.01)} })
 )
@@ -90,7 +91,7 @@ var tables = []table{
 	},
 	{
 		name: "more", blocks: blocks, columns: []column{covered.alone(), stated, together, direction, undecided, fix},
-		rows: rows([]int{1, 13}, skewed, three, uneven, noisy, drifting, correlated, outlying, unequal),
+		rows: rows([]int{1, 13}, skewed, three, uneven, noisy, drifting, correlated, busy, outlying, unequal),
 	},
 	{
 		name: "known", blocks: blocks, columns: []column{covered, together, direction, undecided, fix},

@@ -210,6 +210,15 @@ func drift(by float64) func(*rand.Rand, int) []float64 {
 	}
 }
 
+// disturbed is a run with so much less in its second block, whatever is tried in it.
+func disturbed(by float64) func(*rand.Rand, int) []float64 {
+	return func(_ *rand.Rand, n int) []float64 {
+		values := slices.Repeat([]float64{1}, n)
+		values[1] -= by
+		return values
+	}
+}
+
 // values are the trials of a run, by treatment and block, and each treatment's mean over
 // the blocks of the run.
 func (w network) values(r *rand.Rand, treatments, blocks int) (values [][]outcome, means []float64) {

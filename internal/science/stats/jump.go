@@ -32,12 +32,15 @@ type jumps struct {
 	margin float64 // what does not matter, like noise
 	size   float64 // how far at least two trials jump, like noise; 0: fewer do
 	most   float64 // the largest value of the run
+	// shift is what a block did to all treatments alike, in parts of their values: paired
+	// comparisons are free of it, and it is no jump. A block without one has none.
+	shift map[int]float64
 }
 
 // jumpsOf finds the jumps of a run in a response. Trials that theory leaves to chance are
 // left out: what they do is explained. A gap within the margin is none that matters.
 func jumpsOf(run *record.Run, r metric.Metric) jumps {
-	j := jumps{margin: run.Margin}
+	j := jumps{margin: run.Margin, shift: shifts(run, r)}
 	groups := map[string][]float64{}
 	for i := range run.Trials {
 		t := &run.Trials[i]
@@ -48,7 +51,7 @@ func jumpsOf(run *record.Run, r metric.Metric) jumps {
 		j.most = max(j.most, value)
 		if chance(t, r) == nil {
 			key := treatmentOf(run, t)
-			groups[key] = append(groups[key], value)
+			groups[key] = append(groups[key], j.level(t, value))
 		}
 	}
 	var nearest []float64
@@ -78,6 +81,42 @@ func jumpsOf(run *record.Run, r metric.Metric) jumps {
 	}
 	return j
 }
+
+// shifts finds the blocks that moved most treatments alike: four of five, and more than
+// the margin.
+func shifts(run *record.Run, r metric.Metric) map[int]float64 {
+	values, moves := map[string][]float64{}, map[int][]float64{}
+	each := func(do func(key string, block int, value float64)) {
+		for i := range run.Trials {
+			t := &run.Trials[i]
+			if value, ok := r.Value(t); ok && !r.Signed && chance(t, r) == nil {
+				do(treatmentOf(run, t), t.Block, value)
+			}
+		}
+	}
+	each(func(key string, _ int, value float64) { values[key] = append(values[key], value) })
+	medians := map[string]float64{}
+	for key, list := range values {
+		medians[key] = Median(list)
+	}
+	each(func(key string, block int, value float64) {
+		if medians[key] > 0 {
+			moves[block] = append(moves[block], value/medians[key]-1)
+		}
+	})
+	shift := map[int]float64{}
+	for block, list := range moves {
+		by := Median(list)
+		alike := slices.DeleteFunc(list, func(move float64) bool { return math.Abs(move-by) > math.Abs(by)/4 })
+		if math.Abs(by) > run.Margin && by > -0.9 && len(alike) >= max(4, (4*len(list)+4)/5) {
+			shift[block] = by
+		}
+	}
+	return shift
+}
+
+// level is a trial's value without what its block did to all treatments.
+func (j jumps) level(t *record.Trial, value float64) float64 { return value / (1 + j.shift[t.Block]) }
 
 // in is how many of sorted relative values are below the jump that they have; 0: none.
 func (j jumps) in(values []float64) int {

@@ -43,6 +43,7 @@ func TestJumps(t *testing.T) {
 		"unequal":    {func(level, _ int) float64 { return 1 + 0.002*float64(1+level*level)*random.NormFloat64() }, 0, 0.03},
 		"lognormal":  {func(int, int) float64 { return math.Exp(0.3 * random.NormFloat64()) }, 0, 0.03},
 		"drift":      {func(_, block int) float64 { return 1 + 0.05*float64(block) + 0.01*random.NormFloat64() }, 0, 0.03},
+		"a block":    {func(_, block int) float64 { return pick(map[int]float64{3: 1}[block], 1, 0.8) }, 0, 0.03},
 		"one or two": {func(int, int) float64 { return pick(0.5, 1, 2) }, 0.97, 1},
 		"dead":       {func(int, int) float64 { return pick(0.2, 1, 0) }, 0.97, 1},
 		"one flips":  {func(level, _ int) float64 { return pick(map[int]float64{3: 0.5}[level], 1, 2) }, 0.3, 1},

@@ -58,13 +58,14 @@ func (in *Inference) jumpsIn(r metric.Metric) jumps {
 // Side is of the trials that have a value in the response.
 func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	s := Side{known: true, least: math.Inf(1), signed: r.Signed, quantile: r.Quantile}
-	limit := 0.0
+	j, limit := in.jumpsIn(r), 0.0
+	var levels []float64
 	for _, t := range trials {
 		value, ok := r.Value(t)
 		if !ok {
 			continue
 		}
-		s.Values = append(s.Values, value)
+		s.Values, levels = append(s.Values, value), append(levels, j.level(t, value))
 		if r.Quantile > 0 {
 			if s.requests += t.Latency.Count; s.fewest == 0 || t.Latency.Count < s.fewest {
 				s.fewest = t.Latency.Count
@@ -92,8 +93,7 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	if r.Quantile > 0 {
 		s.latencies, s.rank = in.latencies(trials), r.Rank(s.requests)
 	}
-	j := in.jumpsIn(r)
-	if s.jumps = !s.known && j.in(relative(s.Values, r)) > 0; !s.known && !s.jumps && j.size > 0 {
+	if s.jumps = !s.known && j.in(relative(levels, r)) > 0; !s.known && !s.jumps && j.size > 0 {
 		s.up, s.down = j.reach(stat.Mean(s.Values, nil), r)
 	}
 	return s
