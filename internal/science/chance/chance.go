@@ -122,7 +122,7 @@ func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *reco
 // what says what is left to chance: "8 flows over 2 equal-cost paths".
 func what(routes []route) string {
 	var order, texts []string
-	flows, ways := map[string]int{}, map[string][]string{}
+	flows, choices := map[string]int{}, map[string][]string{}
 	for _, r := range routes {
 		if r.by == "" {
 			continue
@@ -131,11 +131,11 @@ func what(routes []route) string {
 			order = append(order, r.by)
 		}
 		flows[r.by]++
-		ways[r.by] = append(ways[r.by], r.ways...)
+		choices[r.by] = append(choices[r.by], r.choices...)
 	}
 	for _, by := range order {
-		slices.Sort(ways[by])
-		texts = append(texts, fmt.Sprintf("%s over %d %s", unit.Plural(flows[by], "flow"), len(slices.Compact(ways[by])), by))
+		slices.Sort(choices[by])
+		texts = append(texts, fmt.Sprintf("%s over %d %s", unit.Plural(flows[by], "flow"), len(slices.Compact(choices[by])), by))
 	}
 	return strings.Join(texts, "; ")
 }

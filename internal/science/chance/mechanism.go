@@ -25,10 +25,10 @@ type route struct {
 	intended, paths [][]topology.End
 	// shares are the chances of the paths; nil: theory does not know them.
 	shares []float64
-	// by says among what chance chooses, and ways are these; empty: the path is the same
+	// by says among what chance chooses, and choices are these; empty: the path is the same
 	// in every trial.
 	by        string
-	ways      []string
+	choices   []string
 	capBps    float64
 	frame     limits.Frame
 	connected bool
@@ -82,7 +82,7 @@ func (s *scene) route(f *record.Flow) (route, bool) {
 	return r, len(w.paths) > 0
 }
 
-// hash leaves a connection any of several equal-cost paths where a host on the way hashes
+// hash leaves a connection any of several equal-cost paths where a host on the path hashes
 // what is drawn for each connection, such as its port. Where a host hashes addresses alone,
 // or the ports were chosen to spread the flows, the path is the one that was taken.
 func hash(s *scene, f *record.Flow, r *route) {
@@ -108,7 +108,7 @@ func hash(s *scene, f *record.Flow, r *route) {
 	if slices.ContainsFunc(r.paths[1:], func(path []topology.End) bool { return draws(path, first) }) {
 		r.open("equal-cost paths")
 		for i := range r.paths {
-			r.ways = append(r.ways, strconv.Itoa(i))
+			r.choices = append(r.choices, strconv.Itoa(i))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func parting(path, other []topology.End) int {
 // packets leave a host is the route's matter, and no chance.
 func arp(s *scene, f *record.Flow, r *route) {
 	var paths [][]topology.End
-	var ways []string
+	var choices []string
 	for _, path := range r.paths {
 		out := len(path) - 2
 		for out > 0 && !s.isHost(path[out].Node) {
@@ -142,7 +142,7 @@ func arp(s *scene, f *record.Flow, r *route) {
 			if segment := s.segment(path[out], topology.End{Node: f.To, Interface: name}); segment != nil {
 				paths, found = append(paths, slices.Concat(path[:out], segment)), true
 				if len(names) > 1 {
-					ways = append(ways, name)
+					choices = append(choices, name)
 				}
 			}
 		}
@@ -150,9 +150,9 @@ func arp(s *scene, f *record.Flow, r *route) {
 			paths = append(paths, path)
 		}
 	}
-	if len(ways) > 1 {
+	if len(choices) > 1 {
 		r.open("interfaces of " + f.To + " by ARP")
-		r.ways, r.shares = append(r.ways, ways...), nil
+		r.choices, r.shares = append(r.choices, choices...), nil
 	}
 	r.paths = paths
 }

@@ -51,7 +51,7 @@ func Conclude(run *record.Run) {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}
 	run.Hashing = ecmp.Placements(run)
-	run.Outliers = outlier.Find(run)
+	run.Outliers = outlier.Find(run, inference)
 	run.Conclusion = conclusion(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)

@@ -67,9 +67,5 @@ func scatterOf(run *record.Run, r metric.Metric) (scatter float64, known bool) {
 			list = append(list, deviation/mean)
 		}
 	}
-	if len(list) == 0 {
-		return 0, false
-	}
-	slices.Sort(list)
-	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2, true
+	return stats.Median(list), len(list) > 0
 }

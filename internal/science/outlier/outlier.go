@@ -12,9 +12,9 @@ import (
 )
 
 // Find lists the outliers of a run in each of its responses, in the order of the trials.
-func Find(run *record.Run) (list []record.Outlier) {
+func Find(run *record.Run, inference *stats.Inference) (list []record.Outlier) {
 	for _, r := range metric.Of(run) {
-		for _, t := range stats.Apart(run, r) {
+		for _, t := range inference.Apart(r) {
 			var others []*record.Trial
 			var values []float64
 			for _, o := range run.TrialsOf(t.Treatment) {

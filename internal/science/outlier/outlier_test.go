@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/stats"
 )
 
 // TestFind: a trial that is off is named in each response, with what its records have that
@@ -47,7 +48,7 @@ func TestFind(t *testing.T) {
 		off := &run.Trials[5]
 		off.GoodputBps *= 0.8
 		c.change(off)
-		list := Find(run)
+		list := Find(run, stats.Of(run))
 		if len(list) != 1 || list[0].Order != off.Order || list[0].Block != off.Block || list[0].Treatment != off.Treatment || list[0].Response != "goodput" || list[0].Value != off.GoodputBps || list[0].Others < 1.2*off.GoodputBps {
 			t.Errorf("%s: %+v", name, list)
 			continue

@@ -11,8 +11,8 @@ import (
 // Apart lists the trials whose value in a response stands apart from their treatment's
 // other trials, in the run's order: they are on the far side of a jump, alone or, of many
 // trials, as a quarter of them at most. What theory leaves to chance has none.
-func Apart(run *record.Run, r metric.Metric) (list []*record.Trial) {
-	j := jumpsOf(run, r)
+func (in *Inference) Apart(r metric.Metric) (list []*record.Trial) {
+	run, j := in.run, in.jumpsIn(r)
 	groups := map[string][]*record.Trial{}
 	for i := range run.Trials {
 		t := &run.Trials[i]

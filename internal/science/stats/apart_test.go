@@ -18,25 +18,25 @@ func TestApart(t *testing.T) {
 		noise := func(int, int) float64 { return 1 + 0.01*random.NormFloat64() }
 		named, found, halves := 0, 0, 0
 		for range runs {
-			if len(Apart(drawn(12, blocks, noise), metric.Goodput)) > 0 {
+			if len(Of(drawn(12, blocks, noise)).Apart(metric.Goodput)) > 0 {
 				named++
 			}
 			off := drawn(12, blocks, noise)
 			bad := &off.Trials[random.IntN(len(off.Trials))]
 			bad.GoodputBps *= 0.4
-			if list := Apart(off, metric.Goodput); len(list) == 1 && list[0] == bad {
+			if list := Of(off).Apart(metric.Goodput); len(list) == 1 && list[0] == bad {
 				found++
 			}
 			bad.Chance = &record.Chance{LeastBps: 0.5, MostBps: 1}
-			if list := Apart(off, metric.Goodput); len(list) > 0 && list[0] == bad {
+			if list := Of(off).Apart(metric.Goodput); len(list) > 0 && list[0] == bad {
 				t.Fatal("what is left to chance is named")
 			}
-			halves += len(Apart(drawn(12, blocks, func(level, block int) float64 {
+			halves += len(Of(drawn(12, blocks, func(level, block int) float64 {
 				if level == 5 && block%2 == 0 {
 					return 0.5 * noise(level, block)
 				}
 				return noise(level, block)
-			}), metric.Goodput))
+			})).Apart(metric.Goodput))
 		}
 		if named > runs/100 || found < runs*9/10 || halves > runs/100 {
 			t.Errorf("%d blocks: noise is named in %d of %d runs, one that is off in %d, one of two halves %d times", blocks, named, runs, found, halves)

@@ -10,23 +10,23 @@ import (
 // that differ by chance can have an interval beyond what floats or readers hold.
 const unboundedRatio = 1e6
 
-// contrast is a comparison of two sides at a confidence: level over base (none is 1) or
+// estimator is a comparison of two sides at a confidence: level over base (none is 1) or
 // level less base (none is 0), and the probability of it being this far from none by
 // chance.
-type contrast func(base, level Side, confidence float64) (in Interval, p float64)
+type estimator func(base, level Side, confidence float64) (in Interval, p float64)
 
-// contrasts are the comparisons of paired sides, whose values are of the same blocks in
+// estimators are the comparisons of paired sides, whose values are of the same blocks in
 // the same places, and of others.
-type contrasts struct{ ratio, difference contrast }
+type estimators struct{ ratio, difference estimator }
 
 var (
-	paired   = contrasts{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio), ofNoise(pairedDifference, combinedDifference)}
-	unpaired = contrasts{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio), ofNoise(welchDifference, combinedDifference)}
+	paired   = estimators{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio), ofNoise(pairedDifference, combinedDifference)}
+	unpaired = estimators{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio), ofNoise(welchDifference, combinedDifference)}
 )
 
-// ofNoise compares sides that are noise by one contrast, and by another those whose
+// ofNoise compares sides that are noise by one estimator, and by another those whose
 // intervals say more than their spread: their means, not those of logarithms.
-func ofNoise(noise, other contrast) contrast {
+func ofNoise(noise, other estimator) estimator {
 	return func(base, level Side, confidence float64) (Interval, float64) {
 		if base.plain() && level.plain() {
 			return noise(base, level, confidence)

@@ -14,8 +14,8 @@ import (
 // LeastBlocks is how many blocks a verdict takes: fewer happen to agree too often.
 const LeastBlocks = 4
 
-// Comparison is a level compared with a base, and its p-value, which is not yet corrected.
-type Comparison struct {
+// Judgement is a level compared with a base, and its p-value, which is not yet corrected.
+type Judgement struct {
 	Ratio      record.EffectSize // None: there is none, but a difference
 	Difference *record.EffectSize
 	P          float64
@@ -27,14 +27,14 @@ type Comparison struct {
 type names struct{ base, of string }
 
 // Unpaired compares sides that were not measured side by side, such as those of two runs.
-func Unpaired(base, level Side, r metric.Metric, confidence, margin float64) Comparison {
+func Unpaired(base, level Side, r metric.Metric, confidence, margin float64) Judgement {
 	return unpaired.judge(base, level, r, confidence, margin, names{"the first", "trial"})
 }
 
 // judge compares sides in a response. As long as every base is above zero there is a
 // ratio, otherwise, and for what may be below zero, a difference.
-func (c contrasts) judge(base, level Side, r metric.Metric, confidence, margin float64, by names) Comparison {
-	out := Comparison{P: 1, Verdict: record.Inconclusive}
+func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin float64, by names) Judgement {
+	out := Judgement{P: 1, Verdict: record.Inconclusive}
 	n := min(len(base.Values), len(level.Values))
 	if n == 0 {
 		out.Ratio.None, out.Why = true, "no "+by.of+" has both"
@@ -96,7 +96,7 @@ func scale(base, level Side, r metric.Metric) float64 {
 }
 
 // trifle: the sides differ by less than what matters in practice, whatever the ratio.
-func (c contrasts) trifle(base, level Side, r metric.Metric, confidence float64) bool {
+func (c estimators) trifle(base, level Side, r metric.Metric, confidence float64) bool {
 	apart, _ := c.difference(base, level, confidence)
 	return verdict(apart, 0, r.Floor) == record.NoDifference
 }

@@ -153,8 +153,8 @@ func (in *Inference) latencies(trials []*record.Trial) (list []times) {
 	return list
 }
 
-// ofPercentiles compares sides that are pooled by one contrast, and others by another.
-func ofPercentiles(pooled, other contrast) contrast {
+// ofPercentiles compares sides that are pooled by one estimator, and others by another.
+func ofPercentiles(pooled, other estimator) estimator {
 	return func(base, level Side, confidence float64) (Interval, float64) {
 		if base.pooled() && level.pooled() {
 			return pooled(base, level, confidence)

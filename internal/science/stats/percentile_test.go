@@ -226,7 +226,7 @@ func TestTooFewForAVerdict(t *testing.T) {
 		{1000, 1000, record.Worsens, ""}, {1000, 2000, record.Worsens, ""}, {1000, 5000, record.Worsens, "30,000 requests against 6,000"},
 	} {
 		base, level := sides(test.n, test.on)
-		for name, c := range map[string]contrasts{"paired": paired, "unpaired": unpaired} {
+		for name, c := range map[string]estimators{"paired": paired, "unpaired": unpaired} {
 			got := c.judge(base, level, metric.LatencyP99, 0.95, 0.02, names{"the baseline", "block"})
 			if got.Verdict != test.verdict || got.Why != test.want || (got.P < 1) != (test.verdict == record.Worsens) {
 				t.Errorf("%s, %d against %d: %+v, want %s, %q", name, test.n, test.on, got, test.verdict, test.want)

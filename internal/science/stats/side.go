@@ -115,7 +115,7 @@ func (j jumps) reach(value float64, r metric.Metric) (up, down float64) {
 func (s Side) plain() bool { return !s.known && !s.jumps && s.up == 0 && s.down == 0 }
 
 // Mean is the mean of the values with its interval. What theory leaves to chance is
-// bounded by the share of the way from the least to the most that trials can carry; so is,
+// bounded by where values lie between the least and the most that trials can carry; so is,
 // if that is wider than Student's t, what visibly jumps. What only other trials of the run
 // have seen is bounded by how often these can have missed it. Of a percentile it is that of
 // all trials' transactions together, without an interval where they are too few.
@@ -130,11 +130,11 @@ func (s Side) Mean(confidence float64) Interval {
 	if !in.Known {
 		return in
 	}
-	switch way := s.most - s.least; {
+	switch width := s.most - s.least; {
 	case s.known:
-		in.Low, in.High = s.share(way, confidence)
+		in.Low, in.High = s.share(width, confidence)
 	case s.jumps:
-		low, high := s.share(way, confidence)
+		low, high := s.share(width, confidence)
 		in.Low, in.High = min(in.Low, low), max(in.High, high)
 	default:
 		missed := Missed(len(s.Values), (1+confidence)/2)
@@ -156,12 +156,12 @@ func (s Side) Estimate(e *record.ResponseEstimate, confidence float64) {
 	e.Rank = s.rank
 }
 
-// share bounds the mean by how far the values are from the least on the way to the most.
-func (s Side) share(way, confidence float64) (low, high float64) {
+// share bounds the mean by where values lie between the least and the most, so far apart.
+func (s Side) share(width, confidence float64) (low, high float64) {
 	sum := 0.0
 	for _, v := range s.Values {
-		sum += (v - s.least) / way
+		sum += (v - s.least) / width
 	}
 	low, high = Share(sum, len(s.Values), confidence)
-	return s.least + low*way, s.least + high*way
+	return s.least + low*width, s.least + high*width
 }
