@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -36,11 +37,9 @@ func LockFile(path, what string) (*FileLock, error) {
 		}
 		err = flock(file, true)
 		if err == nil && current(file, path) {
-			// Writing the text may fail on a full disk, which is no error.
-			if file.Truncate(0) == nil {
-				_, _ = file.WriteAt([]byte(what+"\n"), 0)
-			}
-			return &FileLock{path, file}, nil
+			lock := &FileLock{path, file}
+			lock.Describe(what)
+			return lock, nil
 		}
 		file.Close()
 		switch {
@@ -56,22 +55,62 @@ func LockFile(path, what string) (*FileLock, error) {
 	}
 }
 
+// Describe replaces the lock's text. It may fail on a full disk, which is no error.
+func (l *FileLock) Describe(what string) {
+	if l.file.Truncate(0) == nil {
+		_, _ = l.file.WriteAt([]byte(what+"\n"), 0)
+	}
+}
+
 // FileLocked reports whether path is locked; false if it does not exist.
 func FileLocked(path string) (bool, error) {
-	file, err := os.Open(path)
+	locked, _, err := LockText(path)
+	return locked, err
+}
+
+// mostLockText is how much of a lock's text is read: others may write it.
+const mostLockText = 4 << 10
+
+// LockText reports whether path is locked, and the holder's text. A link, a pipe or
+// another special file is an error: a directory may be shared with other users.
+func LockText(path string) (locked bool, text string, err error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return false, "", nil
 	}
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false, "", errors.Join(fmt.Errorf("%s: expected a regular file", path), err)
+	}
 	// Shared, so that two concurrent calls do not see each other.
 	err = flock(file, false)
-	if errors.Is(err, ErrLocked) {
-		return true, nil
+	if !errors.Is(err, ErrLocked) {
+		return false, "", err
 	}
-	return false, err
+	bytes, err := io.ReadAll(io.LimitReader(file, mostLockText))
+	return true, strings.TrimSpace(string(bytes)), err
+}
+
+// LockDirectory locks a directory itself, which any user who may read it can. It waits
+// for other holders until the timeout: then the error wraps ErrLocked.
+func LockDirectory(path string, timeout time.Duration) (unlock func() error, err error) {
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(timeout); ; {
+		if err = flock(dir, true); err == nil {
+			return dir.Close, nil
+		}
+		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			dir.Close()
+			return nil, fmt.Errorf("flock %s: %w", path, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // Unlock releases the lock and removes its file.

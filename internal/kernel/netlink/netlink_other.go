@@ -67,6 +67,7 @@ func (*Conn) RestoreRootQdisc(string, string, uint32, []byte) error {
 }
 func (*Conn) DeleteRootQdisc(string) error                  { return unsupported("delete qdisc") }
 func (*Conn) HasNetem() error                               { return unsupported("probe for netem") }
+func (*Conn) Shape(Qdisc) (Shape, error)                    { return Shape{}, unsupported("list classes") }
 func (Qdisc) Spec() QdiscSpec                               { return QdiscSpec{} }
 func (*Conn) Neighbours() ([]Neighbour, error)              { return nil, unsupported("list neighbours") }
 func (*Conn) SetNeighbour(string, netip.Addr, string) error { return unsupported("set neighbour") }

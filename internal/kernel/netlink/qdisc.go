@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // Qdisc is a queueing discipline of an interface with its counters (tc(8)).
@@ -16,6 +17,14 @@ type Qdisc struct {
 
 	// Bytes and packets since the qdisc was made; Backlog and Qlen wait now.
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
+}
+
+// Shape is the rate at which a qdisc lets packets out.
+type Shape struct {
+	Rate unit.BitRate // 0: none, or none that is known
+	// Overhead is what it counts of each packet beside Ethernet's header and what that
+	// carries, in bytes; below 0: it leaves so much out.
+	Overhead int
 }
 
 // Parents that are not another qdisc's class (linux/pkt_sched.h).

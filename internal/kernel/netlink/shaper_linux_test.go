@@ -1,0 +1,74 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"testing"
+
+	"linerate/internal/model/unit"
+)
+
+// spec is a struct tc_ratespec.
+func spec(overhead int16, bytesPerS uint32) []byte {
+	b := native.AppendUint16([]byte{0, 1}, uint16(overhead))
+	return native.AppendUint32(append(b, 0, 0, 0, 0), bytesPerS)
+}
+
+// TestShape: rates and overheads of the kinds that have them, as the kernel lists them.
+func TestShape(t *testing.T) {
+	bytes := func(words ...uint32) (b []byte) {
+		for _, w := range words {
+			b = native.AppendUint32(b, w)
+		}
+		return b
+	}
+	const mbyte = 1e6
+	tbf := append(append(spec(4, 100*mbyte), make([]byte, rateSpec)...), make([]byte, 12)...)
+	for _, test := range []struct {
+		name, kind string
+		options    []byte
+		want       Shape
+	}{
+		{"tbf", "tbf", appendAttribute(nil, tbfParameters, tbf), Shape{800e6, 4}},
+		{"tbf above 34 Gbit/s", "tbf", appendUint64(appendAttribute(nil, tbfParameters, tbf), tbfRate64, 5e9), Shape{40e9, 4}},
+		{"cake", "cake", appendUint32(appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 0), cakeRaw, 0), Shape{16e6, 0}},
+		{"cake with overhead", "cake", appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 18), Shape{16e6, 4}},
+		{"cake that is unlimited", "cake", appendUint32(appendUint64(nil, cakeRate64, 0), cakeRaw, 0), Shape{}},
+		{"netem", "netem", appendAttribute(make([]byte, netemParameters), netemRate, bytes(mbyte, 20, 0, 0)), Shape{8e6, 20}},
+		{"netem without a rate", "netem", make([]byte, netemParameters), Shape{}},
+		{"netem's rate of linerate's", "netem", appendAttribute(make([]byte, netemParameters), netemRate, bytes(4e9, 0, 0, 0)), Shape{}},
+		{"fq_codel", "fq_codel", nil, Shape{}},
+		{"too short", "netem", []byte{1}, Shape{}},
+		{"too short", "tbf", appendAttribute(nil, tbfParameters, []byte{1}), Shape{}},
+	} {
+		got, err := (*Conn)(nil).Shape(Qdisc{Kind: test.kind, Options: test.options})
+		if err != nil || got != test.want {
+			t.Errorf("%s: %+v, %v; want %+v", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestHTBShape: the default class, within those above it; with filters, all classes; none
+// where packets of no class pass.
+func TestHTBShape(t *testing.T) {
+	q := Qdisc{Kind: "htb", Handle: 1 << 16, Options: appendAttribute(nil, htbGlobal, []byte{3, 0, 0, 0, 10, 0, 0, 0, 0x20, 0, 0, 0})}
+	class := func(minor, parent uint32, rate unit.BitRate) htbClass {
+		return htbClass{id: 1<<16 | minor, parent: parent, ceil: Shape{Rate: rate}}
+	}
+	classes := []htbClass{class(1, qdiscRoot, 100e6), class(0x10, 1<<16|1, 80e6), class(0x20, 1<<16|1, 200e6), class(2, qdiscRoot, 5e6)}
+	for _, test := range []struct {
+		name    string
+		classes []htbClass
+		filters bool
+		want    unit.BitRate
+	}{
+		{"the default class's parent is slower", classes, false, 100e6},
+		{"with filters", classes, true, 105e6},
+		{"without the default class", classes[:2], false, 0},
+		{"a loop", []htbClass{class(0x20, 1<<16|0x20, 7e6)}, false, 7e6},
+	} {
+		if got := htbShape(q, test.classes, test.filters); got.Rate != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got.Rate, test.want)
+		}
+	}
+}
