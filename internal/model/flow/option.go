@@ -62,12 +62,18 @@ func (o *Option) Parse(s *Spec, text string) (err error) {
 	case *string:
 		*v = text
 	case *int:
-		*v, err = strconv.Atoi(text)
+		if *v, err = strconv.Atoi(text); err != nil {
+			err = fmt.Errorf("%.40q: expected a whole number", text)
+		}
 	case *float64:
-		*v, err = strconv.ParseFloat(text, 64)
+		if *v, err = strconv.ParseFloat(text, 64); err != nil {
+			err = fmt.Errorf("%.40q: expected a number", text)
+		}
 	case **bool:
 		*v = new(bool)
-		**v, err = strconv.ParseBool(text)
+		if **v, err = strconv.ParseBool(text); err != nil {
+			err = fmt.Errorf("%.40q: expected true or false", text)
+		}
 	case **DSCP:
 		*v = new(DSCP)
 		err = (*v).UnmarshalText([]byte(text))
@@ -111,6 +117,15 @@ func (o *Option) Help() string {
 // For reports whether the option means something to a protocol; empty: tcp.
 func (o *Option) For(protocol string) bool {
 	return o.Protocols == nil || slices.Contains(o.Protocols, Of(protocol).Name)
+}
+
+// Text is the option's value in s, as a study file has it.
+func (o *Option) Text(s *Spec) string {
+	v := o.in(s)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	return fmt.Sprint(v.Interface())
 }
 
 // IsNeutral reports whether the value in s means something to every protocol.

@@ -47,11 +47,14 @@ func (m Metric) Scale(unit string, largest float64) Scale {
 func (m Metric) Column() string { return m.Name + units[m.Unit].column }
 
 // Format spells a value with its unit and four significant digits.
-func (m Metric) Format(v float64) string {
+func (m Metric) Format(v float64) string { return m.FormatIn("", v) }
+
+// FormatIn is Format in the unit of a study; empty: it has none.
+func (m Metric) FormatIn(unit string, v float64) string {
 	if m.Unit == "grade" {
 		return record.LatencyGrades[int(v)]
 	}
-	s := m.Scale("", math.Abs(v)*1.00005) // 999.96 Mbit/s is 1 Gbit/s
+	s := m.Scale(unit, math.Abs(v)*1.00005) // 999.96 Mbit/s is 1 Gbit/s
 	v *= s.Per
 	digits := 4
 	if whole := len(strconv.FormatFloat(math.Abs(v), 'f', 0, 64)); whole > digits {
@@ -101,7 +104,7 @@ func parseShare(text string) (float64, error) {
 }
 
 func parseMicroseconds(text string) (float64, error) {
-	value, err := unit.ParseDuration(text)
+	value, err := unit.ParseLatency(text)
 	return float64(value) / 1e3, err
 }
 

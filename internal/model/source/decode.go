@@ -164,6 +164,9 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 		return
 	}
 	err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Text))
+	if f.Unit && err == nil && !v.IsZero() && strings.Trim(n.Text, "0123456789. ") == "" {
+		err = fmt.Errorf("%s has no unit; expected such as %sms", describe(n), n.Text)
+	}
 	switch v.Addr().Interface().(type) {
 	case *netip.Addr:
 		// The standard library says what confused it, not what was expected.

@@ -13,6 +13,7 @@ import (
 //	yaml:"name"           the key
 //	yaml:"name,required"  the key must be there
 //	yaml:"name,several"   a list, or one value without the brackets
+//	yaml:"name,unit"      a number without a unit is refused, although its type takes it
 //	yaml:",inline"        an embedded struct's keys belong to the outer one
 //	yaml:",key"           a slice of such structs is written as a mapping, and
 //	                      this field takes the key
@@ -28,6 +29,7 @@ type Field struct {
 	Enum     []string
 	Required bool
 	Several  bool
+	Unit     bool
 	Type     reflect.Type
 	index    []int
 }
@@ -45,7 +47,7 @@ func Fields(t reflect.Type) []Field {
 				list = append(list, inner)
 			}
 		case name != "" && name != "-":
-			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Several: option == "several", Type: f.Type, index: f.Index}
+			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Several: option == "several", Unit: option == "unit", Type: f.Type, index: f.Index}
 			if enum := f.Tag.Get("enum"); enum != "" {
 				field.Enum = strings.Split(enum, ",")
 			}

@@ -71,6 +71,10 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		if syntax, ok := errors.AsType[yaml.Error](err); ok {
 			at, message = position(syntax.GetToken()), syntax.GetMessage()
 		}
+		if tab, is := tabAt(text, at.Line); is {
+			problems.add(file, tab, "tab: indent with spaces")
+			return nil
+		}
 		problems.add(file, at, "not YAML: %s%s", message, braceHint(text, at.Line))
 		return nil
 	}
@@ -89,6 +93,19 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, Position{Line: 1, Column: 1}, "the file is empty")
 	}
 	return root
+}
+
+// tabAt finds a tab before the text of a line or, where none has one, of any up to it:
+// YAML indents with spaces alone, and a parser may complain later.
+func tabAt(text string, line int) (Position, bool) {
+	lines := strings.Split(text, "\n")
+	for i := min(max(line, 1), len(lines)); i > 0; i-- {
+		indent := lines[i-1][:len(lines[i-1])-len(strings.TrimLeft(lines[i-1], " \t"))]
+		if column := strings.IndexByte(indent, '\t'); column >= 0 && len(indent) < len(lines[i-1]) {
+			return Position{Line: i, Column: column + 1}, true
+		}
+	}
+	return Position{}, false
 }
 
 // notText finds the first byte that no text file has.

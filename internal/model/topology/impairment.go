@@ -13,8 +13,8 @@ import (
 // from the rate, MTU 1500.
 type Impairment struct {
 	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
-	Delay   unit.Duration `yaml:"delay" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
-	Jitter  unit.Duration `yaml:"jitter" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
+	Delay   unit.Duration `yaml:"delay,unit" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
+	Jitter  unit.Duration `yaml:"jitter,unit" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
 	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
 	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%"`
 	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"what can wait in front of the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
@@ -24,6 +24,11 @@ type Impairment struct {
 	// Bucket: a setting's token bucket makes the rate, also where the link itself
 	// is an Ethernet.
 	Bucket bool `yaml:"-" json:"bucket,omitempty"`
+	// Shaper is the kind of the qdisc that makes the rate, where one was read on the
+	// interface that sends, and Overhead what it counts of each frame beside Ethernet's
+	// header and what that carries, in bytes; below 0: it leaves so much out.
+	Shaper   string `yaml:"-" json:"shaper,omitempty"`
+	Overhead int    `yaml:"-" json:"shaper_overhead_bytes,omitempty"`
 }
 
 // DefaultMTU is Ethernet's (IEEE 802.3); ethernetHeader is what the kernel's
@@ -46,6 +51,7 @@ func (i Impairment) with(over Impairment) Impairment {
 		Burst:   cmp.Or(over.Burst, i.Burst),
 		MTU:     cmp.Or(over.MTU, i.MTU),
 		Bucket:  cmp.Or(over.Bucket, i.Bucket),
+		Shaper:  cmp.Or(over.Shaper, i.Shaper), Overhead: cmp.Or(over.Overhead, i.Overhead),
 	}
 }
 
@@ -82,7 +88,7 @@ func (i Impairment) split(emulated bool) Split {
 	i.Burst, i.Queue, i.ECN = i.BurstSize(), unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
 	i.MTU = 0
 	inFlight := i.inFlight()
-	atInterface := Impairment{Rate: i.Rate, Burst: i.Burst, Queue: i.Queue, Bucket: i.Bucket}
+	atInterface := Impairment{Rate: i.Rate, Burst: i.Burst, Queue: i.Queue, Bucket: i.Bucket, Shaper: i.Shaper, Overhead: i.Overhead}
 	switch {
 	case emulated && i.ECN != unit.Depth{}:
 		return Split{Emulator: i}

@@ -46,7 +46,7 @@ func TestTowards(t *testing.T) {
 
 // everything has every property of an impairment set.
 func everything(t *testing.T) Impairment {
-	all := Impairment{Rate: 1e9, Delay: 2e6, Jitter: 1e6, Loss: 0.1, Reorder: 0.2, Queue: unit.Depth{Time: 4e6}, ECN: unit.Depth{Size: 9000}, Burst: 64 << 10, MTU: 9000, Bucket: true}
+	all := Impairment{Rate: 1e9, Delay: 2e6, Jitter: 1e6, Loss: 0.1, Reorder: 0.2, Queue: unit.Depth{Time: 4e6}, ECN: unit.Depth{Size: 9000}, Burst: 64 << 10, MTU: 9000, Bucket: true, Shaper: "tbf", Overhead: 4}
 	for i := range reflect.TypeFor[Impairment]().NumField() {
 		if reflect.ValueOf(all).Field(i).IsZero() {
 			t.Fatalf("this test has no value for the new property %s", reflect.TypeFor[Impairment]().Field(i).Name)

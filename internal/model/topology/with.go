@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // With returns the topology with settings applied: their addresses, routes, nexthop
@@ -83,6 +84,18 @@ func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
 	case q.Kind == "tbf" && (made || s.Rate == 0 || q.Rate < s.Rate):
 		s.Rate, s.Burst, s.Bucket = q.Rate, q.Burst, true
 	}
+}
+
+// WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
+// interface that sends; t is not changed. A link that is slower keeps its rate.
+func (t *Topology) WithShaper(at End, kind string, rate unit.BitRate, overhead int) *Topology {
+	w := &Topology{t.Hosts, t.Switches, slices.Clone(t.Links)}
+	w.changeDirection(at, func(out *Impairment) {
+		if out.Rate == 0 || rate <= out.Rate {
+			out.Rate, out.Bucket, out.Shaper, out.Overhead = rate, true, kind, overhead
+		}
+	})
+	return w
 }
 
 // changeDirection changes the impairment of the direction that leaves an end. Both

@@ -9,22 +9,24 @@ func Schema(types any, pattern string, examples ...string) map[string]any {
 // textOrInteger is for values of which a plain number is an integer to YAML.
 var textOrInteger = []string{"string", "integer"}
 
+var textOrNumber = []string{"string", "number"}
+
 func (BitRate) JSONSchema() map[string]any {
-	return Schema("string", `^ *[0-9.eE+]+ *[kKmMgGtT]?([bB][iI][tT](/s)?|bps) *$`, "100mbit", "1gbit", "2.5gbit", "10gbit")
+	return Schema("string", `^ *[0-9.eE+]+ *([kKmMgGtT]|[kKmMgGtT]?i?([bB][iI][tT]s?(/s|/sec)?|bps)) *$`, "100M", "100mbit", "1gbit", "2.5gbit", "10gbit")
 }
 
 func (Bytes) JSONSchema() map[string]any {
-	return Schema(textOrInteger, `^ *[0-9.eE+]+ *([kKmMgG]?i?[bB])? *$`, "64KiB", "256KiB", "1MiB", "1MB")
+	return Schema(textOrInteger, `^ *[0-9.eE+]+ *([kKmMgGtT]|[kKmMgGtT]?i?([bB]|[bB]ytes?))? *$`, "64KiB", "256KiB", "1MiB", "1MB")
 }
 
 func (Duration) JSONSchema() map[string]any {
-	return Schema("string", `^ *([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+$`, "25ms", "1s", "2m")
+	return Schema(textOrNumber, `^ *([0-9.]+|([0-9.]+ *(ns|us|µs|ms|s|m|h|[num]?secs?|mins?) *)+) *$`, "25ms", "1s", "2m")
 }
 
 func (Depth) JSONSchema() map[string]any {
-	return Schema(textOrInteger, `^ *([0-9.eE+]+ *([kKmMgG]?i?[bB])?|([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+) *$`, "64KiB", "1MB", "50ms")
+	return Schema(textOrInteger, `^ *([0-9.eE+]+ *([kKmMgGtT]|[kKmMgGtT]?i?([bB]|[bB]ytes?))?|([0-9.]+ *(ns|us|µs|ms|s|m|h) *)+) *$`, "64KiB", "1MB", "50ms")
 }
 
 func (Ratio) JSONSchema() map[string]any {
-	return Schema([]string{"string", "number"}, `^ *[0-9.eE+-]+ *%? *$`, "2%", "0.1%", "0.02")
+	return Schema(textOrNumber, `^ *[0-9.eE+-]+ *%? *$`, "2%", "0.1%", "0.02")
 }

@@ -3,8 +3,11 @@
 // "256KiB", "25ms", "2%") and prints the shortest spelling that parses back to
 // the same value.
 //
-// Bit rates are SI: 1gbit is 10^9 bit/s. Byte counts are SI with kB, MB, GB and
-// binary with KiB, MiB, GiB, as IEC 80000-13 has it.
+// Bit rates are SI: 1gbit and 1G are 10^9 bit/s. Byte counts are SI with kB, MB, GB and
+// binary with KiB, MiB, GiB, as IEC 80000-13 has it, and with K, M, G alone.
+//
+// Flags and study files read quantities here and nowhere else, so that one rule holds for
+// both.
 package unit
 
 import (
@@ -39,34 +42,57 @@ type suffix struct {
 	factor float64
 }
 
-// Longest suffix first, so that "mbit" is not read as "m" + "bit".
-var rateSuffixes = []suffix{
-	{"gbit/s", 1e9}, {"mbit/s", 1e6}, {"kbit/s", 1e3}, {"tbit/s", 1e12}, {"bit/s", 1},
-	{"gbps", 1e9}, {"mbps", 1e6}, {"kbps", 1e3}, {"bps", 1},
-	{"tbit", 1e12}, {"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1},
+// rateUnits, sizeUnits and timeUnits are what a number may be followed by, in lower case.
+var (
+	rateUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
+		"bit", "bits", "bit/s", "bits/s", "bit/sec", "bits/sec", "bps")
+	sizeUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
+		"b", "byte", "bytes")
+	timeUnits = strings.NewReplacer("nsecs", "ns", "nsec", "ns", "usecs", "us", "usec", "us", "msecs", "ms", "msec", "ms", "secs", "s", "sec", "s", "mins", "m", "min", "m")
+)
+
+func init() {
+	// A prefix alone: of a rate as iperf3 -b has it, of a size as iperf3 -l and -w,
+	// tc(8) and dd(1) have it.
+	for i, prefix := range []string{"k", "m", "g", "t"} {
+		rateUnits[prefix] = math.Pow(1e3, float64(i+1))
+		sizeUnits[prefix] = math.Pow(1<<10, float64(i+1))
+	}
 }
 
-var byteSuffixes = []suffix{
-	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30},
-	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1},
-}
-
-// number splits "2.5gbit" into 2.5 and the factor of its suffix.
-func number(text string, suffixes []suffix) (float64, bool) {
-	lower := strings.ToLower(strings.TrimSpace(text))
-	for _, s := range suffixes {
-		if digits, found := strings.CutSuffix(lower, s.name); found {
-			value, ok := decimal(digits)
-			return value * s.factor, ok && !math.IsInf(value*s.factor, 0)
+// prefixed are units with each prefix.
+func prefixed(prefixes map[string]float64, units ...string) map[string]float64 {
+	all := map[string]float64{}
+	for prefix, factor := range prefixes {
+		for _, unit := range units {
+			all[prefix+unit] = factor
 		}
 	}
-	return 0, false
+	return all
+}
+
+// split cuts "2.5 Gbit/s" into its number and what follows.
+func split(text string) (digits, unit string) {
+	text = strings.TrimSpace(text)
+	i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], strings.TrimSpace(text[i:])
+}
+
+// number reads "2.5gbit" with the factors of units.
+func number(text string, units map[string]float64) (float64, bool) {
+	digits, unit := split(text)
+	factor, known := units[strings.ToLower(unit)]
+	value, ok := decimal(digits)
+	return value * factor, ok && known && !math.IsInf(value*factor, 0)
 }
 
 // decimal reads a number of at least zero, as people write it: strconv would
 // also take hexadecimal and the words inf and nan.
 func decimal(text string) (float64, bool) {
-	text = strings.TrimSpace(text)
+	text = strings.ToLower(strings.TrimSpace(text))
 	if strings.Trim(text, "0123456789.e+-") != "" {
 		return 0, false
 	}
@@ -74,60 +100,92 @@ func decimal(text string) (float64, bool) {
 	return value, err == nil && !math.Signbit(value)
 }
 
-// ParseBitRate reads a rate such as "1gbit", "300mbit", "2.5 Gbit/s".
+// ParseBitRate reads a rate such as "100M", "1gbit", "2.5 Gbit/s" or "10 Gbps", always
+// in bits and SI. A rate in bytes and one without a unit are refused: in tc(8) mbps are
+// bytes, and 1000 could be meant in Mbit/s.
 func ParseBitRate(text string) (BitRate, error) {
-	value, ok := number(text, rateSuffixes)
-	if bytes := strings.TrimSpace(text); strings.HasSuffix(bytes, "Bps") || strings.HasSuffix(bytes, "B/s") {
-		return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, and a rate is in bits, eight to a byte: expected kbit, mbit or gbit, such as 1gbit", text)
+	digits, unit := split(text)
+	plain, isNumber := decimal(digits)
+	perByte, isBytes := strings.CutSuffix(strings.TrimSuffix(unit, "/s"), "B")
+	if !isBytes {
+		perByte, isBytes = strings.CutSuffix(unit, "Bps")
 	}
-	if !ok || value == 0 {
-		return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with kbit, mbit or gbit, such as 1gbit", text)
+	value, ok := number(text, rateUnits)
+	switch {
+	case ok && value > 0 && unit != "" && !isBytes:
+		return BitRate(value), nil
+	case isNumber && plain > 0 && unit == "":
+		return 0, fmt.Errorf("%q is not a bit rate: it has no unit; expected %sM for Mbit/s, or %sbit for bit/s", text, digits, digits)
+	case isBytes:
+		if bits, ok := number(digits+perByte+"bit", rateUnits); ok && bits > 0 {
+			return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, eight bits each; expected %s", text, BitRate(8*bits))
+		}
 	}
-	return BitRate(value), nil
+	return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, 1gbit or 2.5 Gbit/s", text)
 }
 
-// ParseBytes reads a size such as "256KiB", "1MB", "1500" (bytes).
+// ParseBytes reads a size such as "256KiB", "1MB", "64K" (KiB), "1500" (bytes).
 func ParseBytes(text string) (Bytes, error) {
 	if plain, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && plain >= 0 {
 		return Bytes(plain), nil
 	}
-	value, ok := number(text, byteSuffixes)
+	value, ok := number(text, sizeUnits)
 	value = math.Round(value)
 	if !ok || value >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is not a size: expected a number of bytes, or one with kB, MB, KiB or MiB, such as 256KiB", text)
+		return 0, fmt.Errorf("%q is not a size: expected a number of bytes, or one with KiB, MiB (or K, M) or kB, MB, such as 256KiB", text)
 	}
 	return Bytes(value), nil
 }
 
-// ParseDuration reads a duration such as "25ms" or "2m".
+// ParseDuration reads a duration such as "25ms", "2m" or "1 m 30 s"; a number without a
+// unit is in seconds, as for iperf3 -t and ping -w.
 func ParseDuration(text string) (Duration, error) {
-	value, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(text), " ", ""))
+	spelled := strings.ReplaceAll(strings.TrimSpace(text), " ", "")
+	if isBare(spelled) {
+		spelled += "s"
+	}
+	value, err := time.ParseDuration(timeUnits.Replace(spelled))
 	if err != nil || value < 0 {
 		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s or m, such as 25ms", text)
 	}
 	return Duration(value), nil
 }
 
+// ParseLatency reads a duration of packets, which needs its unit: without one people
+// mean milliseconds, tc(8) microseconds.
+func ParseLatency(text string) (Duration, error) {
+	value, err := ParseDuration(text)
+	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
+		return 0, fmt.Errorf("%q is not a latency: it has no unit; expected %sms, %sus or %ss", text, digits, digits, digits)
+	}
+	return value, err
+}
+
+func isBare(text string) bool { return text != "" && strings.Trim(text, "0123456789.") == "" }
+
 // parseDepth reads a size such as "64KiB", or a time such as "50ms".
 func parseDepth(text string) (Depth, error) {
+	if wait, err := ParseDuration(text); err == nil && !isBare(strings.TrimSpace(text)) {
+		return Depth{Time: wait}, nil
+	}
 	if size, err := ParseBytes(text); err == nil {
 		return Depth{Size: size}, nil
-	}
-	if wait, err := ParseDuration(text); err == nil {
-		return Depth{Time: wait}, nil
 	}
 	return Depth{}, fmt.Errorf("%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
 }
 
-// ParseRatio reads "2%" or "0.02".
+// ParseRatio reads "2%" or "0.02". A number above 1 needs the sign: 2 may be meant as
+// either.
 func ParseRatio(text string) (Ratio, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	value, ok := decimal(strings.ToLower(digits))
-	if !ok {
+	value, ok := decimal(digits)
+	switch {
+	case ok && percent:
+		return Ratio(value / 100), nil
+	case ok && value > 1:
+		return 0, fmt.Errorf("%q is not a ratio: a number without %% is at most 1; 2 percent is written 2%% or 0.02", text)
+	case !ok:
 		return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%, or a number such as 0.02", text)
-	}
-	if percent {
-		value /= 100
 	}
 	return Ratio(value), nil
 }

@@ -3,6 +3,7 @@ package unit
 import (
 	"encoding"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -10,12 +11,14 @@ import (
 func TestBitRate(t *testing.T) {
 	for text, want := range map[string]float64{
 		"1gbit": 1e9, "300mbit": 3e8, "2.5 Gbit/s": 2.5e9, "9.6kbit": 9600, "1bit": 1, "10Gbps": 1e10, " 1 tbit ": 1e12, "1e3mbit": 1e9,
+		// as iperf3 takes and prints them, as tc(8) does, as people write them
+		"100M": 1e8, "10G": 1e10, "500k": 5e5, "1 g": 1e9, "941 Mbits/sec": 9.41e8, "1mibit": 1 << 20, "100 Mbps": 1e8,
 	} {
 		if got, err := ParseBitRate(text); err != nil || float64(got) != want {
 			t.Errorf("ParseBitRate(%q) = %v, %v; want %v", text, float64(got), err, want)
 		}
 	}
-	for _, text := range []string{"", "1", "gbit", "1gb", "-1gbit", "0gbit", "1 g", "infbit", "nanbit", "0x1p4gbit", "1e999gbit", "100MBps", "1e308gbit", "1,5gbit"} {
+	for _, text := range []string{"", "1", "gbit", "1gb", "-1gbit", "0gbit", "0", "1000", "100MB", "10mb", "infbit", "nanbit", "0x1p4gbit", "1e999gbit", "100MBps", "1e308gbit", "1,5gbit"} {
 		if got, err := ParseBitRate(text); err == nil {
 			t.Errorf("ParseBitRate(%q) = %v, want an error", text, got)
 		}
@@ -30,12 +33,13 @@ func TestBitRate(t *testing.T) {
 func TestBytes(t *testing.T) {
 	for text, want := range map[string]Bytes{
 		"1500": 1500, "0": 0, "256KiB": 262144, "1MB": 1e6, "1 MiB": 1 << 20, "1.5KiB": 1536, "2gib": 2 << 30, "64kb": 64000, "9b": 9,
+		"64K": 65536, "2m": 2 << 20, "1 k": 1024, "1500 bytes": 1500, "37.5 MB": 37_500_000,
 	} {
 		if got, err := ParseBytes(text); err != nil || got != want {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "x", "-1", "1.5", "1mbit", "1e30GB", "1 k", "-1KiB", "0x10"} {
+	for _, text := range []string{"", "x", "-1", "1.5", "1mbit", "1e30GB", "-1KiB", "0x10"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
 		}
@@ -48,12 +52,13 @@ func TestBytes(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"25ms": 25 * time.Millisecond, "2m": 2 * time.Minute, "1.5 s": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "0s": 0} {
+	for text, want := range map[string]time.Duration{"25ms": 25 * time.Millisecond, "2m": 2 * time.Minute, "1.5 s": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "0s": 0,
+		"30": 30 * time.Second, "0.5": 500 * time.Millisecond, "1 m 08 s": 68 * time.Second, "10 sec": 10 * time.Second, "5msec": 5 * time.Millisecond} {
 		if got, err := ParseDuration(text); err != nil || time.Duration(got) != want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "1", "-1s", "s", "1 sec", "99999999h"} {
+	for _, text := range []string{"", "-1", "-1s", "s", "1 parsec", "99999999h", "1e3"} {
 		if got, err := ParseDuration(text); err == nil {
 			t.Errorf("ParseDuration(%q) = %v, want an error", text, got)
 		}
@@ -69,7 +74,7 @@ func TestRatio(t *testing.T) {
 			t.Errorf("ParseRatio(%q) = %v, %v; want %v", text, float64(got), err, float64(want))
 		}
 	}
-	for _, text := range []string{"", "%", "-1%", "two", "inf", "NaN%", "0x1"} {
+	for _, text := range []string{"", "%", "-1%", "2", "two", "inf", "NaN%", "0x1"} {
 		if got, err := ParseRatio(text); err == nil {
 			t.Errorf("ParseRatio(%q) = %v, want an error", text, float64(got))
 		}
@@ -140,5 +145,35 @@ func TestDepth(t *testing.T) {
 		if got, err := parseDepth(text); err == nil {
 			t.Errorf("parseDepth(%q) = %+v, want an error", text, got)
 		}
+	}
+}
+
+// TestRefusals: what is refused is answered with what to write instead.
+func TestRefusals(t *testing.T) {
+	rate := func(text string) error { _, err := ParseBitRate(text); return err }
+	size := func(text string) error { _, err := ParseBytes(text); return err }
+	duration := func(text string) error { _, err := ParseDuration(text); return err }
+	latency := func(text string) error { _, err := ParseLatency(text); return err }
+	ratio := func(text string) error { _, err := ParseRatio(text); return err }
+	for _, c := range []struct {
+		parse      func(string) error
+		text, want string
+	}{
+		{rate, "100MBps", "expected 800mbit"},
+		{rate, "12.5 MB/s", "expected 100mbit"},
+		{rate, "100MB", "expected 800mbit"},
+		{rate, "1000", "expected 1000M for Mbit/s, or 1000bit for bit/s"},
+		{rate, "fast", "such as 100M, 1gbit or 2.5 Gbit/s"},
+		{size, "1mbit", "such as 256KiB"},
+		{duration, "soon", "such as 25ms"},
+		{latency, "30", "expected 30ms, 30us or 30s"},
+		{ratio, "2", "2% or 0.02"},
+	} {
+		if err := c.parse(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+	if d, err := ParseLatency("0"); d != 0 || err != nil {
+		t.Errorf("0 is %v, %v", d, err)
 	}
 }
