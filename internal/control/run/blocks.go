@@ -13,7 +13,11 @@ func BlocksWarning(plan *study.Plan) string {
 	d, blocks := plan.Study.Design, plan.Blocks()
 	switch {
 	case blocks < stats.LeastBlocks && plan.Comparisons() > 0:
-		return fmt.Sprintf("%d blocks give estimates and no verdicts: a verdict takes at least %d", blocks, stats.LeastBlocks)
+		are := "blocks are"
+		if blocks == 1 {
+			are = "block is"
+		}
+		return fmt.Sprintf("%d %s a look: figures without verdicts, which take at least %d", blocks, are, stats.LeastBlocks)
 	case d.Until > 0 && d.Replicates > 0 && d.Replicates < blocks:
 		return fmt.Sprintf("until makes at least %d blocks, not %d: with fewer, runs that end as soon as their intervals are narrow are wrong too often", blocks, d.Replicates)
 	}

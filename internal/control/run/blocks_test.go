@@ -10,7 +10,7 @@ func TestBlocksWarning(t *testing.T) {
 	for design, want := range map[string]string{
 		"seed: 5":                              "",
 		"replicates: 4":                        "",
-		"replicates: 3":                        "3 blocks give estimates and no verdicts: a verdict takes at least 4",
+		"replicates: 3":                        "3 blocks are a look: figures without verdicts, which take at least 4",
 		"until: 10%":                           "",
 		"until: 10%, replicates: 8":            "",
 		"until: 10%, replicates: 3, seed: 500": "until makes at least 8 blocks, not 3: with fewer, runs that end as soon as their intervals are narrow are wrong too often",

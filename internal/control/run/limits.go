@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -48,22 +49,26 @@ func networkOf(t *study.Treatment, base *topology.Topology, kinds map[topology.E
 	return g
 }
 
-// asFound is the topology with the MTU that real hosts' interfaces have, and the
-// kernel's kinds of all interfaces.
+// asFound is the topology with the MTU and the shapers that real hosts' interfaces have, and
+// the kernel's kinds of all interfaces.
 func asFound(t *topology.Topology, hellos []message.Hello) (*topology.Topology, map[topology.End]string) {
 	kinds := map[topology.End]string{}
 	var found []setting.Setting
+	shaped := t
 	for _, hello := range hellos {
 		h, isHost := t.Host(hello.Node)
 		for _, p := range hello.Interfaces {
 			end := topology.End{Node: hello.Node, Interface: p.Interface}
 			kinds[end] = p.Kind
+			if isHost && len(h.Via) > 0 && p.Shaper.Bounds() {
+				shaped = shaped.WithShaper(end, p.Shaper.Kind, unit.BitRate(p.Shaper.RateBps), p.Shaper.OverheadBytes)
+			}
 			if isHost && len(h.Via) > 0 && p.MTU > 0 && p.MTU != t.MTUAt(end) {
 				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Interface: p.Interface, MTU: p.MTU}})
 			}
 		}
 	}
-	return t.With(found), kinds
+	return shaped.With(found), kinds
 }
 
 // over is the topology as a treatment has it.

@@ -138,20 +138,21 @@ func TestPaths(t *testing.T) {
 
 // TestEvenly: a flow takes the path with the fewest flows for the links' rates; a
 // link of half the rate counts twice. It is not settled while some known path has
-// fewer than those that were found for it.
+// fewer than those that were found for it, nor while one that the topology has was not
+// seen, until it would have been.
 func TestEvenly(t *testing.T) {
 	over, _ := fork(t)
 	by := func(port string) *trace {
 		return &trace{sender: "server1", receiver: "server2", path: []topology.End{{Node: "server1", Interface: port}}}
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
 	e.learn([]*trace{by("eth0"), by("eth1"), by("eth0")})
 	if found := e.paths[[2]string{"server1", "server2"}]; len(found) != 2 {
 		t.Errorf("paths %v, want two", found)
 	}
 	try := func(wantBest int, wantSettled bool, among ...*trace) {
 		t.Helper()
-		if best, settled := e.choose(among); best != wantBest || settled != wantSettled {
+		if best, settled := e.choose(among, 2); best != wantBest || settled != wantSettled {
 			t.Errorf("with %v: chose %d, settled %t, want %d, %t", e.load, best, settled, wantBest, wantSettled)
 		}
 	}
@@ -163,4 +164,11 @@ func TestEvenly(t *testing.T) {
 	try(0, true, by("eth1"), by("eth0"))
 	e.take(by("eth1").path)
 	try(1, true, by("eth1"), by("eth0"))
+
+	e = evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
+	for e.asked[[2]string{"server1", "server2"}] < rounds*candidates*2 {
+		e.learn([]*trace{by("eth0"), by("eth0")})
+		settled := e.asked[[2]string{"server1", "server2"}] == rounds*candidates*2
+		try(0, settled, by("eth0"), by("eth0"))
+	}
 }

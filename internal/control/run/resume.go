@@ -32,6 +32,9 @@ func hold(ctx context.Context, store notebook.Store, id string, o Options) (*con
 	if err != nil {
 		return nil, err
 	}
+	if saved.StudyFile == "" {
+		return nil, fmt.Errorf("%w: it is a measurement; make another one with: %s", ErrSpent, saved.Again)
+	}
 	c, err := restore(store, saved, o)
 	if err != nil {
 		return nil, err
@@ -87,6 +90,7 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	if err := plan.Redesign(o.Redesign); err != nil {
 		return nil, err
 	}
+	o.RunName = saved.Name
 	o.Only, o.Set, o.Seed, o.StudyFile = saved.Design.Only, saved.Design.Set, saved.Seed, saved.StudyFile
 	c, err := prepare(plan, store, o)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestTakeUp(t *testing.T) {
 // TestTakeUpKeepsTheRules: a design asked for later has to keep the file's rules.
 func TestTakeUpKeepsTheRules(t *testing.T) {
 	s := stored(t, 3, notebook.Interrupted)
-	_, err := hold(t.Context(), s, "two-7", Options{Redesign: blocksAsked(1)})
+	_, err := hold(t.Context(), s, "two-7", Options{Redesign: blocksAsked(-1)})
 	if _, wrong := errors.AsType[source.Problems](err); !wrong || s.takenUp != "" {
 		t.Errorf("%q, error %v", s.takenUp, err)
 	}

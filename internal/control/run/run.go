@@ -28,6 +28,8 @@ import (
 type Options struct {
 	// Only and Set are what the plan was made with, for the record.
 	Only, Set []string
+	// RunName is the user's for the run (record.Run.Name); empty: it has none.
+	RunName string
 	// Seed orders the trials; 0: as the study says, or drawn.
 	Seed uint64
 	// StudyFile is the study's own text, kept with the result.
@@ -52,6 +54,11 @@ type Progress struct {
 	Done      int    // trials
 	Total     int
 	Remaining time.Duration
+	// Last is the trial that ended last, nil before there is one, and Response what the
+	// study is judged by first.
+	Last     *record.Trial
+	Response string
+	Unit     string // of the study; empty: it has none
 }
 
 // conductor is the state of one run.
@@ -71,7 +78,8 @@ type conductor struct {
 
 	elapsedBefore float64 // seconds, spent before the run was resumed
 	began         time.Time
-	finished      map[int]bool // trials, by order
+	finished      map[int]bool  // trials, by order
+	last          *record.Trial // the one that was made last; nil: none was
 }
 
 // New carries out a plan from its first trial. The run returned is concluded from the
@@ -118,7 +126,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 
 func (c *conductor) header() *record.Run {
 	r := &record.Run{
-		Schema: record.RunSchema, Study: c.study.Name, Question: c.study.Question,
+		Schema: record.RunSchema, Name: c.options.RunName, Study: c.study.Name, Question: c.study.Question,
 		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
 		Unit: c.study.Unit, Responses: c.study.Responses, Factors: c.plan.Factors(), Topology: c.study.Topology,
 		Design: c.design, Confidence: study.Confidence, Margin: float64(c.study.Design.Margin),
@@ -213,6 +221,7 @@ func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, or
 	c.run.Trials = append(c.run.Trials, trial)
 	slices.SortFunc(c.run.Trials, func(a, b record.Trial) int { return a.Order - b.Order })
 	c.finished[order] = true
+	c.last = &trial
 	c.progress(t.Name)
 	return nil
 }
@@ -221,7 +230,8 @@ func (c *conductor) progress(phase string) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime()})
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime(),
+		Last: c.last, Response: c.study.Responses[0], Unit: c.run.Unit})
 }
 
 func (c *conductor) environment() {

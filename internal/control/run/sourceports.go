@@ -46,7 +46,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	for _, f := range drawn {
 		f.SourcePort = found[f][0]
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}}
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
 	for round := 1; len(even) > 0; round++ {
 		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * len(paths[f]) })
 		if err != nil {
@@ -68,7 +68,7 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 		}
 		e.learn(all)
 		even = slices.DeleteFunc(even, func(f *trial.Flow) bool {
-			best, settled := e.choose(by[f])
+			best, settled := e.choose(by[f], len(paths[f]))
 			if !settled && round < rounds {
 				return false
 			}
@@ -129,14 +129,17 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 type evenly struct {
 	over *topology.Topology
 	load map[topology.End]float64 // flows so far on each link, by the end they leave from
-	// paths are those that some trace took, by sender and receiver.
+	// paths are those that some trace took, and asked is how many traces there were, by
+	// sender and receiver.
 	paths map[[2]string][][]topology.End
+	asked map[[2]string]int
 }
 
 // learn notes the paths that there are.
 func (e *evenly) learn(all []*trace) {
 	for _, t := range all {
 		pair := [2]string{t.sender, t.receiver}
+		e.asked[pair]++
 		if !slices.ContainsFunc(e.paths[pair], func(path []topology.End) bool { return slices.Equal(path, t.path) }) {
 			e.paths[pair] = append(e.paths[pair], t.path)
 		}
@@ -144,20 +147,22 @@ func (e *evenly) learn(all []*trace) {
 }
 
 // choose finds the path with the fewest flows for the links' rates. settled: no other
-// path between the two has fewer.
-func (e *evenly) choose(among []*trace) (best int, settled bool) {
+// path between the two has fewer, and so many traces have shown all that there are, or
+// that the kernels do not use the others.
+func (e *evenly) choose(among []*trace, paths int) (best int, settled bool) {
 	least := math.Inf(1)
 	for i, t := range among {
 		if most := e.busiest(t.path); most < least {
 			best, least = i, most
 		}
 	}
-	for _, path := range e.paths[[2]string{among[best].sender, among[best].receiver}] {
+	pair := [2]string{among[best].sender, among[best].receiver}
+	for _, path := range e.paths[pair] {
 		if e.busiest(path) < least {
 			return best, false
 		}
 	}
-	return best, true
+	return best, len(e.paths[pair]) >= paths || e.asked[pair] >= rounds*candidates*paths
 }
 
 // busiest is how much of a path's most used link flows would take with one more.

@@ -109,12 +109,13 @@ func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *reco
 	}
 	scale := t.LimitBps / b.intended
 	c := &record.Chance{LeastBps: scale * b.least, MostBps: max(scale*b.most, t.GoodputBps), By: by}
-	if len(t.Events) > 0 && t.WindowS > 0 {
-		// The paths are these until something happens; theory does not say what it leaves.
-		c.LeastBps *= min(1, max(0, t.Events[0].BeganS/t.WindowS))
-	}
 	if c.LeastBps > (1-alike)*c.MostBps {
 		return nil
+	}
+	if len(t.Events) > 0 && t.WindowS > 0 {
+		// The paths are these until something happens; theory does not say what it leaves
+		// of what chance had given.
+		c.LeastBps *= min(1, max(0, t.Events[0].BeganS/t.WindowS))
 	}
 	return c
 }

@@ -147,6 +147,11 @@ func TestBeyondTheory(t *testing.T) {
 	if least, most, _ := placed(withdrawn, 2, "1"); math.Abs(least-0.25) > 1e-6 || math.Abs(most-2) > 1e-6 {
 		t.Errorf("an event after a quarter: %g to %g links", least, most)
 	}
+	many := sciencetest.Hashed("x", 2, "drawn", 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1)
+	many.WindowS, many.Events = 4, []record.Event{{BeganS: 1}}
+	if _, _, c := placed(many, 2, "1"); c != nil {
+		t.Errorf("flows that use both links whatever happens then: %+v", c)
+	}
 	slow := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
 	slow.GoodputBps = 0.5 * linkBps
 	if _, _, c := placed(slow, 2, "1"); c != nil {

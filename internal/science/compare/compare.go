@@ -65,7 +65,7 @@ func compared(run *record.Run) record.ComparedRun {
 	for _, check := range record.Doubts(run.Trust) {
 		doubts = append(doubts, check.Check+": "+check.Detail)
 	}
-	return record.ComparedRun{ID: run.ID, Study: run.Study, Seed: run.Seed, Started: run.Started, Status: run.Status,
+	return record.ComparedRun{ID: run.ID, Name: run.Name, Study: run.Study, Seed: run.Seed, Started: run.Started, Status: run.Status,
 		Trials: len(run.Trials), Doubts: doubts}
 }
 

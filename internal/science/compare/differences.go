@@ -12,17 +12,17 @@ import (
 )
 
 // differences lists in what two runs differ besides their goodput, what
-// explains most first: hosts, network, study.
+// explains most first: study, network, settings, hosts.
 func differences(from, to *record.Run) []record.Difference {
 	d := list{}
-	d.add("linerate", from.Environment.Version, to.Environment.Version)
-	d.add("mode", from.Environment.Mode, to.Environment.Mode)
-	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
-	d.topology(&from.Topology, &to.Topology)
 	d.add("study", from.Study, to.Study)
 	d.add("judged by", judgedBy(from), judgedBy(to))
-	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
+	d.topology(&from.Topology, &to.Topology)
 	d.levels(from, to)
+	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
+	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
+	d.add("mode", from.Environment.Mode, to.Environment.Mode)
+	d.add("linerate", from.Environment.Version, to.Environment.Version)
 	return d
 }
 
@@ -97,17 +97,18 @@ func (l *list) topology(from, to *topology.Topology) {
 	}
 }
 
-// pieces are the parts of a topology, each with its name and its description.
+// pieces are the parts of a topology, each with its name and its description, the links
+// first: their rates are what figures depend on.
 func pieces(t *topology.Topology) [][2]string {
 	var out [][2]string
+	for _, link := range t.Links {
+		out = append(out, [2]string{"link " + link.From.String() + " – " + link.To.String(), describe(link, "from", "to")})
+	}
 	for _, h := range t.Hosts {
 		out = append(out, [2]string{"host " + h.Name, describe(h, "name")})
 	}
 	for _, s := range t.Switches {
 		out = append(out, [2]string{"switch " + s.Name, describe(s, "name")})
-	}
-	for _, link := range t.Links {
-		out = append(out, [2]string{"link " + link.From.String() + " – " + link.To.String(), describe(link, "from", "to")})
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func TestByLatency(t *testing.T) {
 	if c.Response != "latency_p99" {
 		t.Errorf("by %s", c.Response)
 	}
-	if d := c.Differences[len(c.Differences)-1]; d.What != "judged by" || d.From != "goodput" || d.To != "latency p99" {
+	if d := c.Differences[0]; d.What != "judged by" || d.From != "goodput" || d.To != "latency p99" {
 		t.Errorf("differences %+v", c.Differences)
 	}
 }

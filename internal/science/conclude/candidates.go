@@ -71,6 +71,9 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			c.Fix = c.Fix && !slices.ContainsFunc(all, func(o record.Candidate) bool { return o.Fix && within(lines[o.Treatment], lines[c.Treatment]) })
 		}
 	}
+	if len(list) == 1 {
+		list[0].Name = "" // there is nothing to tell it from
+	}
 	return list
 }
 

@@ -340,6 +340,8 @@ func came(run *record.Run, asked Question, treatment string) (text string, varie
 		what = "link"
 	}
 	switch {
+	case u.Trials == 1:
+		return fmt.Sprintf("%d of %s in the trial, by chance", u.Least, unit.Plural(u.Of, what)), false
 	case u.Least == u.Most:
 		return fmt.Sprintf("%d of %s in all %s, by chance", u.Least, unit.Plural(u.Of, what), unit.Plural(u.Trials, "trial")), false
 	case u.Of == 2:

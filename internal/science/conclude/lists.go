@@ -14,7 +14,7 @@ func Lists(run *record.Run) (results []*record.Tune) {
 	}
 	parts, at := tuning.Conditions(run)
 	for i, part := range parts {
-		result := tuning.Judge(part, settings)
+		result := tuning.Judge(part, settings, nil)
 		result.At, result.Trust = at[i], nil
 		results = append(results, result)
 	}

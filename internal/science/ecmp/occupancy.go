@@ -188,6 +188,32 @@ func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	}
 }
 
+// Needed is the answer to how many flows fill links, linerate.limits.ecmp-flows/v1: flows
+// that take what they get, each with a hash of its own.
+type Needed struct {
+	Schema string       `json:"schema"`
+	Links  int          `json:"links"`
+	Flows  []NeededFlow `json:"needed"`
+}
+
+// NeededFlow is the least number of flows that uses every link with a probability.
+type NeededFlow struct {
+	Probability float64 `json:"probability"`
+	Flows       int     `json:"flows"`
+}
+
+// Needed is how many flows use all links with each of some probabilities, without those
+// that would take too long to compute.
+func (l Links) Needed(probabilities ...float64) Needed {
+	n := Needed{Schema: "linerate.limits.ecmp-flows/v1", Links: len(l)}
+	for _, p := range probabilities {
+		if flows, ok := l.FlowsToUseAll(p); ok {
+			n.Flows = append(n.Flows, NeededFlow{p, flows})
+		}
+	}
+	return n
+}
+
 // ExpectedUsed is how many links are used on average.
 func (l Links) ExpectedUsed(placements int) float64 {
 	sum := 0.0

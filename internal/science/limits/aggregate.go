@@ -94,7 +94,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	}
 	frame := n.frame(f, path)
 	for _, c := range n.linkDirections(path) {
-		frame.Shaped = c.shaped
+		frame = c.of(frame)
 		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
 			bps, why = here, linkTerm(c.rate, frame.Fraction(), frame)
 		}
@@ -164,6 +164,15 @@ type linkDirection struct {
 	from   topology.End
 	rate   float64
 	shaped bool
+	// shaper and overhead are as in Frame.
+	shaper   string
+	overhead int
+}
+
+// of is a frame as this direction counts it.
+func (d linkDirection) of(f Frame) Frame {
+	f.Shaped, f.Shaper, f.Overhead = d.shaped, d.shaper, d.overhead
+	return f
 }
 
 func (n Network) linkDirections(path []topology.End) []linkDirection {
@@ -174,7 +183,11 @@ func (n Network) linkDirections(path []topology.End) []linkDirection {
 			continue // inside a switch or a router
 		}
 		shape := link.Towards(path[i])
-		list = append(list, linkDirection{path[i], float64(shape.Rate), shape.Bucket || n.shaped(*link)})
+		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.shaped(*link), overhead: shape.Overhead}
+		if shape.Shaper != "" {
+			d.shaper = shape.Shaper + " on " + path[i].String()
+		}
+		list = append(list, d)
 	}
 	return list
 }
@@ -244,7 +257,7 @@ func (p *programme) add(c *class) {
 				continue
 			}
 			i, ok := p.rowOf[cross]
-			frame.Shaped = cross.shaped
+			frame = cross.of(frame)
 			if !ok {
 				i = len(p.rows)
 				p.rowOf[cross] = i
@@ -331,8 +344,12 @@ func multiple(n int) string {
 // linkTerm spells one link's part of a limit: rate × payload/wire or, where flows of
 // several kinds or several bottlenecks meet, rate × shadow price.
 func linkTerm(rate, price float64, frame Frame) string {
-	if math.Abs(price-frame.Fraction()) < 1e-9 {
-		return fmt.Sprintf("%s × %d/%d", unit.FormatRate(rate), frame.Payload(), frame.Wire())
+	text := unit.FormatRate(rate)
+	if frame.Shaper != "" {
+		text = frame.Shaper + ": " + text
 	}
-	return fmt.Sprintf("%s × %.4g", unit.FormatRate(rate), price)
+	if math.Abs(price-frame.Fraction()) < 1e-9 {
+		return fmt.Sprintf("%s × %d/%d", text, frame.Payload(), frame.Wire())
+	}
+	return fmt.Sprintf("%s × %.4g", text, price)
 }

@@ -46,6 +46,10 @@ type Frame struct {
 	// frame from its Ethernet header to its last payload byte and nothing of
 	// what a wire adds.
 	Shaped bool
+	// Shaper names the qdisc whose rate it is, "tbf on client.eth0", and Overhead is what
+	// that counts of each frame besides (tc-stab(8)); below 0: it leaves so much out.
+	Shaper   string
+	Overhead int
 }
 
 // Headers is what precedes the payload in a frame, Ethernet's header included:
@@ -176,6 +180,9 @@ func (f Frame) Parts() []Part {
 	}
 	if pad := f.padding(); pad > 0 {
 		parts = append(parts, Part{"padding", pad})
+	}
+	if f.Overhead != 0 {
+		parts = append(parts, Part{"the shaper's overhead", packets * f.Overhead})
 	}
 	if !f.Shaped {
 		parts = append(parts, Part{"preamble, check sequence and gap", packets * ethernetRest})

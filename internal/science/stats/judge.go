@@ -38,6 +38,9 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 	n := min(len(base.Values), len(level.Values))
 	if n == 0 {
 		out.Ratio.None, out.Why = true, "no "+by.of+" has both"
+		if by.of == "block" {
+			out.Why = "not yet measured beside " + by.base
+		}
 		return out
 	}
 	zeros := 0
@@ -132,7 +135,7 @@ func why(judged string, size Interval, difference bool, r metric.Metric) string 
 	case difference:
 		return Spans + signed(amount(r, size.Low), size.Low) + " to " + signed(amount(r, size.High), size.High)
 	case size.High >= 1000*size.Mean:
-		return "too few trials for how much they scatter: the interval has no end worth a number"
+		return "too few trials for an interval"
 	}
 	return fmt.Sprintf(Spans+"%.2f× to %.2f×", size.Low, size.High)
 }

@@ -193,7 +193,7 @@ func conservation(v view) (judged, bool) {
 	}
 	c.Detail += fmt.Sprintf(", and receivers read %s; ", unit.FormatBytes(received))
 	if c.Pass {
-		c.Detail += "no flow differs by more than was in flight"
+		c.Detail += "sent and received bytes agree"
 	} else {
 		c.Detail += worstText
 	}
