@@ -9,8 +9,12 @@ import (
 var (
 	// ErrNotFound: there is no such run.
 	ErrNotFound = errors.New("no such run")
-	// ErrAmbiguous: a beginning that several runs share.
-	ErrAmbiguous = errors.New("several runs begin so")
+	// ErrAmbiguous: a name, or a beginning, that several runs share.
+	ErrAmbiguous = errors.New("several runs match")
+	// ErrNoResults: no run has a finished trial.
+	ErrNoResults = errors.New("no run has a finished trial")
+	// ErrNameTaken: a name that is the ID of a run.
+	ErrNameTaken = errors.New("a run has this as its ID: expected another name")
 	// ErrTrialExists: a trial with this Order is saved already.
 	ErrTrialExists = errors.New("this trial is saved already and is not replaced")
 	// ErrHeld: another linerate is carrying the run on.
@@ -41,7 +45,7 @@ var (
 )
 
 // ReferenceError says that a reference to a run could not be resolved: Cause is
-// ErrNotFound or ErrAmbiguous, and Candidates are the nearest IDs.
+// ErrNotFound, ErrAmbiguous or ErrNoResults, and Candidates are the nearest runs.
 type ReferenceError struct {
 	Reference  string
 	Where      string
@@ -56,6 +60,8 @@ func (e *ReferenceError) Error() string {
 		fmt.Fprintf(&b, "run %q: %v: %s", e.Reference, e.Cause, strings.Join(e.Candidates, ", "))
 	case len(e.Candidates) == 0:
 		fmt.Fprintf(&b, "run %q: notebook %s has no runs yet", e.Reference, e.Where)
+	case e.Cause == ErrNoResults:
+		fmt.Fprintf(&b, "run %q: %v in notebook %s; without any: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
 	default:
 		fmt.Fprintf(&b, "run %q: %v in notebook %s; nearest: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"linerate/internal/model/source"
 )
@@ -40,40 +42,82 @@ func FreeID(proposal string, taken func(id string) (bool, error)) (string, error
 	}
 }
 
-// latest is how a reader refers to the run that was begun last.
+// CheckName says whether a run can be given this name.
+func CheckName(name string) error {
+	good := name == strings.TrimSpace(name) && utf8.RuneCountInString(name) <= 80 && !strings.HasPrefix(name, "-") && !slices.Contains(latest, name)
+	for _, r := range name {
+		good = good && unicode.IsPrint(r) // no break of a line, no control character
+	}
+	if name == "" || !good {
+		return fmt.Errorf("name %q: expected up to 80 characters in one line, the first no dash, and not %s", name, strings.Join(latest, " or "))
+	}
+	return nil
+}
+
+// Reference is what a run can be referred to by.
+type Reference struct {
+	ID, Name string
+	Results  bool // it has a trial
+}
+
+// String is the run in a list: its ID, and its name if it has one.
+func (r Reference) String() string {
+	if r.Name == "" {
+		return r.ID
+	}
+	return fmt.Sprintf("%s (%s)", r.ID, r.Name)
+}
+
+// latest is how a reader refers to the run that was begun last of those with results.
 var latest = []string{"latest", "last"}
 
 // shown is how many candidates an error names.
 const shown = 5
 
-// Find resolves a reference among the IDs of a notebook, the latest first.
-func Find(reference, where string, ids []string) (string, error) {
-	if slices.Contains(ids, reference) {
-		return reference, nil
+// Find resolves what a reader calls a run, among the runs of a notebook, the latest
+// first. An ID comes before a name, and both before beginnings of them.
+func Find(reference, where string, runs []Reference) (string, error) {
+	matching := func(is func(Reference) bool) (list []Reference) {
+		for _, run := range runs {
+			if is(run) {
+				list = append(list, run)
+			}
+		}
+		return list
 	}
-	if slices.Contains(latest, reference) && len(ids) > 0 {
-		return ids[0], nil
+	fail := func(cause error, runs []Reference) error {
+		var candidates []string
+		for _, run := range runs {
+			candidates = append(candidates, run.String())
+		}
+		return &ReferenceError{reference, where, cause, source.Some(candidates, shown)}
 	}
-	var begin []string
-	for _, id := range ids {
-		if reference != "" && strings.HasPrefix(id, reference) {
-			begin = append(begin, id)
+	for _, is := range []func(Reference) bool{
+		func(r Reference) bool { return r.ID == reference },
+		func(r Reference) bool { return r.Name != "" && r.Name == reference },
+		func(r Reference) bool { return r.Results && slices.Contains(latest, reference) },
+		func(r Reference) bool {
+			return reference != "" && !slices.Contains(latest, reference) && (strings.HasPrefix(r.ID, reference) || strings.HasPrefix(r.Name, reference))
+		},
+	} {
+		switch found := matching(is); {
+		case len(found) == 1, len(found) > 1 && slices.Contains(latest, reference):
+			return found[0].ID, nil
+		case len(found) > 1:
+			return "", fail(ErrAmbiguous, found)
 		}
 	}
-	switch {
-	case len(begin) == 1:
-		return begin[0], nil
-	case len(begin) > 1:
-		return "", &ReferenceError{reference, where, ErrAmbiguous, source.Some(begin, shown)}
+	if slices.Contains(latest, reference) && len(runs) > 0 {
+		return "", fail(ErrNoResults, runs)
 	}
-	return "", &ReferenceError{reference, where, ErrNotFound, nearest(reference, ids)}
-}
-
-// nearest returns the few IDs at the smallest edit distance.
-func nearest(reference string, ids []string) []string {
-	near := slices.Clone(ids)
-	slices.SortStableFunc(near, func(a, b string) int {
-		return source.EditDistance(reference, a) - source.EditDistance(reference, b)
-	})
-	return near[:min(len(near), shown)]
+	near := slices.Clone(runs)
+	distance := func(r Reference) int {
+		d := source.EditDistance(reference, r.ID)
+		if r.Name != "" {
+			d = min(d, source.EditDistance(reference, r.Name))
+		}
+		return d
+	}
+	slices.SortStableFunc(near, func(a, b Reference) int { return distance(a) - distance(b) })
+	return "", fail(ErrNotFound, near[:min(len(near), shown)])
 }

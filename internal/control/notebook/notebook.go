@@ -30,8 +30,9 @@ const (
 // trials and finish.
 type Store interface {
 	// Begin enters a run with status running and holds it. run.ID is a
-	// proposal (see ProposeID): when it is taken, run.ID becomes the first free
-	// of proposal-2, proposal-3…
+	// proposal (see ProposeID): when it is taken, as another run's ID or name, run.ID
+	// becomes the first free of proposal-2, proposal-3… ErrNameTaken: run.Name is the
+	// ID of another run.
 	Begin(ctx context.Context, run *record.Run) error
 
 	// Resume takes up a run that was begun, holds it, and returns it with the trials
@@ -64,12 +65,31 @@ type Store interface {
 	// Runs lists runs, the latest first.
 	Runs(ctx context.Context, filter Filter) ([]Summary, error)
 
-	// Resolve finds the ID that a reader means: an ID, "latest" or "last", or
-	// the beginning of exactly one ID. The error is a *ReferenceError.
+	// Resolve finds the ID that a reader means (see Find): an ID, a name that one run
+	// has, "latest" or "last", which is the latest run with a trial, or the beginning
+	// of one ID or name. The error is a *ReferenceError.
 	Resolve(ctx context.Context, reference string) (string, error)
 
 	// AddNote attaches a note to a run, held or not.
 	AddNote(ctx context.Context, id string, note record.Note) error
+
+	// Notes lists a run's notes, oldest first.
+	Notes(ctx context.Context, id string) ([]record.Note, error)
+
+	// AddFiles keeps the absolute paths of files that are about to be written for a run;
+	// one that ends with a separator is a directory. A path that another run has is that
+	// run's no more. It too writes when ctx has ended.
+	AddFiles(ctx context.Context, id string, paths ...string) error
+
+	// Files lists them, in the order in which they were added.
+	Files(ctx context.Context, id string) ([]string, error)
+
+	// Remove removes all of the runs or none, with their trials and notes, and then their
+	// files and those directories that are empty. ErrHeld: a process is making the trials
+	// of one of them. If this process is killed in between, the next one that opens the
+	// notebook for writing removes the files. An error other than of the notebook itself
+	// names the files that could not be removed.
+	Remove(ctx context.Context, ids ...string) error
 
 	// Close gives up every hold. Runs that were not finished are interrupted.
 	Close() error
@@ -77,13 +97,15 @@ type Store interface {
 
 // Filter selects runs. Its zero value selects all of them.
 type Filter struct {
-	Study string // empty: of every study
-	Limit int    // 0: no limit
+	Study  string // empty: of every study
+	Active bool   // only those that a process holds
+	Limit  int    // 0: no limit; with Active, of those that are not finished
 }
 
 // Summary is a run in a list.
 type Summary struct {
 	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
 	Study   string    `json:"study"`
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`
@@ -96,4 +118,6 @@ type Summary struct {
 	// Error is why linerate itself interrupted the run; empty: it did not.
 	Error string `json:"error,omitempty"`
 	Notes int    `json:"notes"`
+	// NoteList are the notes, oldest first.
+	NoteList []record.Note `json:"note_list,omitempty"`
 }

@@ -33,9 +33,19 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// references are runs with results and without names.
+func references(ids ...string) (list []Reference) {
+	for _, id := range ids {
+		list = append(list, Reference{ID: id, Results: true})
+	}
+	return list
+}
+
 func TestFind(t *testing.T) {
-	ids := []string{"long-fat-7", "arp-flux-72", "arp-flux-7-2", "arp-flux-7"}
+	ids := references("arp-flux-9", "long-fat-7", "arp-flux-72", "arp-flux-7-2", "arp-flux-7")
+	ids[0].Results, ids[4].Name = false, "old cable"
 	for reference, want := range map[string]string{
+		"old cable": "arp-flux-7", "old": "arp-flux-7", "arp-flux-9": "arp-flux-9",
 		"latest": "long-fat-7", "last": "long-fat-7", "long": "long-fat-7",
 		"arp-flux-7": "arp-flux-7", "arp-flux-7-": "arp-flux-7-2",
 	} {
@@ -44,8 +54,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for reference, want := range map[string]string{
-		"arp":        `run "arp": several runs begin so: arp-flux-72, arp-flux-7-2, arp-flux-7`,
-		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-7, arp-flux-72, arp-flux-7-2, long-fat-7`,
+		"arp":        `run "arp": several runs match: arp-flux-9, arp-flux-72, arp-flux-7-2, arp-flux-7 (old cable)`,
+		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-9, arp-flux-7 (old cable), arp-flux-72, arp-flux-7-2, long-fat-7`,
 	} {
 		_, err := Find(reference, "n.db", ids)
 		var problem *ReferenceError
@@ -56,12 +66,15 @@ func TestFind(t *testing.T) {
 	if _, err := Find("latest", "n.db", nil); err == nil || !strings.Contains(err.Error(), "has no runs yet") {
 		t.Errorf("empty notebook: %v", err)
 	}
-	many := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7"}
-	if _, err := Find("a", "n.db", many); !strings.Contains(err.Error(), "a5, and 2 more") || many[5] != "a6" {
+	many := references("a1", "a2", "a3", "a4", "a5", "a6", "a7")
+	if _, err := Find("a", "n.db", many); !strings.Contains(err.Error(), "a5, and 2 more") || many[5].ID != "a6" {
 		t.Errorf("many: %v, of %v", err, many)
 	}
+	if _, err := Find("latest", "n.db", []Reference{{ID: "a1"}}); !errors.Is(err, ErrNoResults) || !strings.Contains(err.Error(), "no run has a finished trial in notebook n.db; without any: a1") {
+		t.Errorf("latest of a run without trials: %v", err)
+	}
 	// A run that is really called so comes before the word.
-	if got, err := Find("last", "n.db", []string{"x", "last"}); got != "last" || err != nil {
+	if got, err := Find("last", "n.db", references("x", "last")); got != "last" || err != nil {
 		t.Errorf("a run called last: %q, %v", got, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,10 +48,17 @@ var Cases = []Case{
 	{"finishing needs an end", finishNeedsStatus},
 	{"what is measured is saved though the caller is leaving", savedWhileLeaving},
 	{"references resolve to runs", references},
+	{"names resolve to runs", names},
+	{"latest has results", latestHasResults},
 	{"runs are listed, latest first", listing},
 	{"notes stay in order", notesInOrder},
 	{"an unknown run is not found", unknownRun},
+	{"files are kept with their run", filesAreKept},
+	{"what is removed is gone, and nothing else", removed},
+	{"active runs are listed", listingActive},
 	{"one of many begins each ID", concurrentBegins},
+	{"a name is no other run's ID", concurrentNames},
+	{"one of many removes a run", concurrentRemovals},
 	{"one of many resumes", concurrentResumes},
 	{"no trial is lost among many writers", concurrentTrials},
 }
@@ -228,7 +236,7 @@ func references(t testing.TB, open Opener) {
 		must(t, s.Begin(t.Context(), Run("arp-flux", seed)))
 	}
 	must(t, s.Begin(t.Context(), Run("long-fat", 70)))
-	must(t, s.Begin(t.Context(), Run("long-fat", 7)))
+	save(t, s, begin(t, s, "long-fat", 7).ID, 1)
 	for reference, wanted := range map[string]string{
 		"arp-flux-3": "arp-flux-3", "latest": "long-fat-7", "last": "long-fat-7",
 		"long-fat-7": "long-fat-7", "long-fat-70": "long-fat-70",
@@ -248,6 +256,65 @@ func references(t testing.TB, open Opener) {
 	want(t, "resolve nothing", err, notebook.ErrNotFound)
 }
 
+func names(t testing.TB, open Opener) {
+	s := open()
+	named := func(seed uint64, name string) *record.Run {
+		run := Run("nas", seed)
+		run.Name = name
+		must(t, s.Begin(t.Context(), run))
+		return run
+	}
+	before := named(1, "before the cable — é")
+	same(t, "name", read(t, open(), before.ID).Name, before.Name)
+	named(2, "after")
+	named(3, "after")
+	named(4, "nas-4") // its own ID to be, which no other run gets
+	same(t, "ID", begin(t, s, "nas", 4).ID, "nas-4-2")
+	for reference, wanted := range map[string]string{"before the cable — é": "nas-1", "before": "nas-1", "nas-2": "nas-2", "nas-4": "nas-4"} {
+		got, err := open().Resolve(t.Context(), reference)
+		must(t, err)
+		same(t, reference, got, wanted)
+	}
+	_, err := s.Resolve(t.Context(), "after")
+	want(t, "resolve after", err, notebook.ErrAmbiguous)
+	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is || !reflect.DeepEqual(problem.Candidates, []string{"nas-3 (after)", "nas-2 (after)"}) {
+		t.Errorf("resolve after: %v, want nas-3 and nas-2", err)
+	}
+	for _, name := range []string{"latest", "last", "-x", " x", "a\nb", "\x1b[31m", strings.Repeat("a", 81)} {
+		run := Run("nas", 9)
+		run.Name = name
+		if err := s.Begin(t.Context(), run); err == nil {
+			t.Errorf("Begin with name %q: no error", name)
+		}
+	}
+	run := Run("nas", 9)
+	run.Name = "nas-2"
+	want(t, "a name that is an ID", s.Begin(t.Context(), run), notebook.ErrNameTaken)
+	list, err := s.Runs(t.Context(), notebook.Filter{})
+	must(t, err)
+	same(t, "runs", len(list), 5)
+	same(t, "name in the list", list[4].Name, before.Name)
+}
+
+func latestHasResults(t testing.TB, open Opener) {
+	s := open()
+	first := begin(t, s, "arp-flux", 1)
+	_, err := s.Resolve(t.Context(), "latest")
+	want(t, "resolve latest without any trial", err, notebook.ErrNoResults)
+	save(t, s, first.ID, 1)
+	failed := begin(t, s, "arp-flux", 2)
+	failed.Status, failed.Error = notebook.Interrupted, "no such interface"
+	must(t, s.Finish(t.Context(), failed))
+	begin(t, s, "arp-flux", 3) // runs, and has no trial yet
+	got, err := open().Resolve(t.Context(), "latest")
+	must(t, err)
+	same(t, "latest", got, first.ID)
+	save(t, s, "arp-flux-3", 1)
+	got, err = s.Resolve(t.Context(), "last")
+	must(t, err)
+	same(t, "last", got, "arp-flux-3")
+}
+
 func listing(t testing.TB, open Opener) {
 	s := open()
 	for i, study := range []string{"arp-flux", "long-fat", "arp-flux"} {
@@ -264,7 +331,7 @@ func listing(t testing.TB, open Opener) {
 	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
 	started := Run("", 0).Started
 	wanted := []notebook.Summary{
-		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Conclusion: &record.Conclusion{Trials: 2}, Notes: 1},
+		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Conclusion: &record.Conclusion{Trials: 2}, Notes: 1, NoteList: []record.Note{{Time: Started, Text: "x"}}},
 		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Conclusion: &record.Conclusion{Trials: 1}, Error: "it failed"},
 		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Conclusion: &record.Conclusion{}},
 	}

@@ -65,6 +65,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		s.db.Close()
 		return nil, err
 	}
+	// A file that cannot be removed was named to whom removed its run.
+	_ = s.sweep(ctx)
 	return s, nil
 }
 

@@ -39,7 +39,8 @@ const few = 50
 var jobs = map[string]func(path string) error{
 	"save":      func(path string) error { return saveTrials(path, 400) },
 	"save few":  func(path string) error { return saveTrials(path, few) },
-	"resume":    resumeLatest,
+	"resume":    resumeLongFat,
+	"remove":    removeAll,
 	"full":      fillDisk,
 	"read-only": readOnlyDisk,
 }
@@ -87,18 +88,14 @@ func saveTrials(path string, trials int) error {
 	return s.Close()
 }
 
-// resumeLatest tries to take the latest run up, and holds it until its input ends.
-func resumeLatest(path string) error {
+// resumeLongFat tries to take the run long-fat-1 up, and holds it until its input ends.
+func resumeLongFat(path string) error {
 	s, err := Open(background, path)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	id, err := s.Resolve(background, "latest")
-	if err != nil {
-		return err
-	}
-	_, err = s.Resume(background, id, false)
+	_, err = s.Resume(background, "long-fat-1", false)
 	switch {
 	case errors.Is(err, notebook.ErrHeld):
 		fmt.Println("held")
@@ -246,5 +243,123 @@ func TestTwoResumes(t *testing.T) {
 	_ = first.Wait() // killed
 	if _, err := mine.Resume(t.Context(), "long-fat-1", false); err != nil {
 		t.Errorf("after its holder's death: %v", err)
+	}
+}
+
+// removable is how many runs with two files each "remove" removes.
+const removable = 40
+
+// removeAll removes every run, one after another, once it has said that it begins.
+func removeAll(path string) error {
+	s, err := Open(background, path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("begun")
+	for i := range removable {
+		if err := s.Remove(background, notebook.ProposeID("arp-flux", uint64(i))); err != nil {
+			return err
+		}
+		fmt.Println(i)
+	}
+	return nil
+}
+
+// TestKilledWhileRemoving kills a process at several points of its removing: once the
+// notebook is opened again, each run is there with all its trials and files, or gone with
+// all of them.
+func TestKilledWhileRemoving(t *testing.T) {
+	for _, after := range []int{0, 3, 17} {
+		t.Run(strconv.Itoa(after), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "notebook.db")
+			s := open(t, path)
+			files := map[string][]string{}
+			for i := range removable {
+				run := conformance.Run("arp-flux", uint64(i))
+				dir := filepath.Join(t.TempDir(), run.ID)
+				files[run.ID] = []string{filepath.Join(dir, "report.html"), filepath.Join(dir, "run.json"), dir + "/"}
+				for _, err := range []error{s.Begin(t.Context(), run), s.SaveTrial(t.Context(), run.ID, big(1)),
+					os.Mkdir(dir, 0o755), os.WriteFile(files[run.ID][0], nil, 0o644), os.WriteFile(files[run.ID][1], nil, 0o644),
+					s.AddFiles(t.Context(), run.ID, files[run.ID]...)} {
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				run.Status = notebook.Complete
+				if err := s.Finish(t.Context(), run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			command, words := child(t, "remove", path)
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for words.Scan() && words.Text() != strconv.Itoa(after) {
+			}
+			if err := command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			for words.Scan() { // what it said before it died
+			}
+			_ = command.Wait() // killed, or at its end
+			s = open(t, path)
+			gone := 0
+			for id, paths := range files {
+				run, err := s.Run(t.Context(), id)
+				if err != nil && !errors.Is(err, notebook.ErrNotFound) {
+					t.Fatal(err)
+				}
+				if err != nil {
+					gone++
+				} else if len(run.Trials) != 1 {
+					t.Errorf("%s has %d trials", id, len(run.Trials))
+				}
+				for _, path := range paths {
+					if _, lost := os.Stat(path); (lost != nil) != (err != nil) {
+						t.Errorf("run %s: %v, its %s: %v", id, err, path, lost)
+					}
+				}
+			}
+			if gone <= after {
+				t.Errorf("%d runs are gone, and %d were reported", gone, after+1)
+			}
+		})
+	}
+}
+
+// TestLeftovers: the files of a run whose removal was cut short go when the notebook is
+// opened, except for those that another run has by then.
+func TestLeftovers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notebook.db")
+	s := open(t, path)
+	dir := t.TempDir()
+	old, shared := filepath.Join(dir, "old"), filepath.Join(dir, "shared")
+	next := conformance.Run("arp-flux", 8)
+	run := conformance.Run("arp-flux", 7)
+	for _, step := range []func() error{
+		func() error { return s.Begin(t.Context(), run) },
+		func() error { return s.AddFiles(t.Context(), run.ID, old, shared) },
+		func() error { return os.WriteFile(old, nil, 0o644) },
+		func() error { run.Status = notebook.Complete; return s.Finish(t.Context(), run) },
+		func() error { return s.forget(t.Context(), run.ID) }, // and the process is killed
+		func() error { return s.Begin(t.Context(), next) },
+		func() error { return s.AddFiles(t.Context(), next.ID, shared) },
+		func() error { return os.WriteFile(shared, nil, 0o644) },
+		s.Close,
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(t, path)
+	if _, err := os.Stat(old); err == nil {
+		t.Error("a file of the removed run is still there")
+	}
+	if _, err := os.Stat(shared); err != nil {
+		t.Errorf("the other run's file: %v", err)
 	}
 }

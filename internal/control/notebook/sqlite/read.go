@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -114,7 +115,7 @@ func readNote(rows *sql.Rows) (note record.Note, err error) {
 
 func readSummary(rows *sql.Rows) (one notebook.Summary, err error) {
 	var seed, started, conclusion string
-	if err = rows.Scan(&one.ID, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes); err != nil {
+	if err = rows.Scan(&one.ID, &one.Name, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes); err != nil {
 		return one, err
 	}
 	var seedErr, startedErr error
@@ -134,10 +135,16 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 	}
 	var all []notebook.Summary
 	err := s.read(ctx, "list runs", func(tx *sql.Tx) (err error) {
-		all, err = query(ctx, tx, readSummary, `SELECT id, study, seed, started, status, conclusion,
+		all, err = query(ctx, tx, readSummary, `SELECT id, name, study, seed, started, status, conclusion,
 				(SELECT count(*) FROM trial WHERE trial.run = run.number),
 				(SELECT count(*) FROM note WHERE note.run = run.number)
-			FROM run WHERE ?1 = '' OR study = ?1 ORDER BY number DESC LIMIT ?2`, filter.Study, limit)
+			FROM run WHERE (?1 = '' OR study = ?1) AND (NOT ?3 OR status = 'running') ORDER BY number DESC LIMIT ?2`, filter.Study, limit, filter.Active)
+		for i := range all {
+			if all[i].Notes > 0 && err == nil {
+				all[i].NoteList, err = query(ctx, tx, readNote, `SELECT time, text FROM note
+					WHERE run = (SELECT number FROM run WHERE id = ?) ORDER BY number`, all[i].ID)
+			}
+		}
 		return err
 	})
 	if err != nil {
@@ -150,6 +157,8 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		}
 		run, err := s.Run(ctx, one.ID) // which reads a dead one again
 		switch {
+		case errors.Is(err, notebook.ErrNotFound):
+			one.ID = "" // removed meanwhile
 		case err == nil:
 			one.Status, one.Conclusion, one.Error = run.Status, run.Conclusion, run.Error
 		case errors.Is(err, notebook.ErrOldRun): // the others can be listed
@@ -158,23 +167,25 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 			return nil, err
 		}
 	}
-	return all, nil
+	return slices.DeleteFunc(all, func(one notebook.Summary) bool {
+		return one.ID == "" || filter.Active && one.Status != notebook.Running
+	}), nil
 }
 
 // Resolve finds the run that a reader means.
 func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
-	var ids []string
+	var runs []notebook.Reference
 	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) (err error) {
-		ids, err = query(ctx, tx, func(rows *sql.Rows) (id string, err error) {
-			err = rows.Scan(&id)
-			return id, err
-		}, "SELECT id FROM run ORDER BY number DESC")
+		runs, err = query(ctx, tx, func(rows *sql.Rows) (run notebook.Reference, err error) {
+			err = rows.Scan(&run.ID, &run.Name, &run.Results)
+			return run, err
+		}, "SELECT id, name, EXISTS (SELECT 1 FROM trial WHERE trial.run = run.number) FROM run ORDER BY number DESC")
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return notebook.Find(reference, s.path, ids)
+	return notebook.Find(reference, s.path, runs)
 }
 
 // dead says whether a run that is marked as running has no holder.

@@ -46,6 +46,15 @@ var migrations = []string{
 	// record.Conclusion as JSON, in place of its words.
 	`ALTER TABLE run DROP COLUMN answer;
 	ALTER TABLE run ADD COLUMN conclusion TEXT NOT NULL DEFAULT 'null';`,
+	// record.Run.Name, which is in the document, too.
+	`ALTER TABLE run ADD COLUMN name TEXT NOT NULL DEFAULT '';`,
+	// What was written for runs, and what is left to be removed of those that were.
+	`CREATE TABLE file (
+		number INTEGER PRIMARY KEY,
+		path   TEXT NOT NULL UNIQUE,
+		run    INTEGER NOT NULL REFERENCES run (number)
+	) STRICT;
+	CREATE TABLE leftover (path TEXT PRIMARY KEY) STRICT;`,
 }
 
 // identity is what the file says of itself.

@@ -125,7 +125,7 @@ func TestUnusableFiles(t *testing.T) {
 		{"another program's database", func(t *testing.T) string {
 			return exec(t, filepath.Join(t.TempDir(), "x.db"), "CREATE TABLE bookmark (x)")
 		}, notebook.ErrNotNotebook, "another program"},
-		{"a newer notebook", func(t *testing.T) string { return exec(t, begun(t), "PRAGMA user_version = 99") }, notebook.ErrNewer, "format 99, known up to 2"},
+		{"a newer notebook", func(t *testing.T) string { return exec(t, begun(t), "PRAGMA user_version = 99") }, notebook.ErrNewer, "format 99, known up to 4"},
 		{"cut short", func(t *testing.T) string {
 			path := begun(t)
 			if err := os.Truncate(path, 3000); err != nil {

@@ -24,6 +24,11 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	if err := notebook.CheckID(run.ID); err != nil {
 		return s.fail(operation, err)
 	}
+	if run.Name != "" {
+		if err := notebook.CheckName(run.Name); err != nil {
+			return s.fail(operation, err)
+		}
+	}
 	named := *run
 	var hold *file.FileLock
 	err := s.write(ctx, operation, func(tx *sql.Tx) (err error) {
@@ -31,8 +36,16 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 		if err := unlock(&hold); err != nil {
 			return err
 		}
+		var taken bool
+		err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", run.Name).Scan(&taken)
+		if err == nil && taken {
+			err = fmt.Errorf("name %q: %w", run.Name, notebook.ErrNameTaken)
+		}
+		if err != nil {
+			return err
+		}
 		named.ID, err = notebook.FreeID(run.ID, func(id string) (taken bool, err error) {
-			err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", id).Scan(&taken)
+			err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 OR name = ?1)", id).Scan(&taken)
 			return taken, err
 		})
 		if err != nil {
@@ -46,8 +59,8 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, study, seed, started, status, document)
-			VALUES (?, ?, ?, ?, ?, ?)`, named.ID, run.Study, strconv.FormatUint(run.Seed, 10),
+		_, err = tx.ExecContext(ctx, `INSERT INTO run (id, name, study, seed, started, status, document)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, named.ID, run.Name, run.Study, strconv.FormatUint(run.Seed, 10),
 			clock(run.Started), notebook.Running, document)
 		return err
 	})
@@ -74,13 +87,17 @@ func (s *Store) Resume(ctx context.Context, id string, extend bool) (*record.Run
 	}
 	err = s.write(ctx, operation, func(tx *sql.Tx) error {
 		var status string
-		if err := tx.QueryRowContext(ctx, "SELECT status FROM run WHERE id = ?", id).Scan(&status); err != nil {
+		err := tx.QueryRowContext(ctx, "SELECT status FROM run WHERE id = ?", id).Scan(&status)
+		if errors.Is(err, sql.ErrNoRows) {
+			return notebook.ErrNotFound // removed meanwhile
+		}
+		if err != nil {
 			return err
 		}
 		if status == notebook.Complete && !extend {
 			return notebook.ErrComplete
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE run SET status = ? WHERE id = ?", notebook.Running, id)
+		_, err = tx.ExecContext(ctx, "UPDATE run SET status = ? WHERE id = ?", notebook.Running, id)
 		return err
 	})
 	if err != nil {

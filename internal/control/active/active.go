@@ -1,0 +1,170 @@
+// Package active lets the linerate processes of a machine that load its network know of
+// each other: two measurements at once disturb each other.
+//
+// Each has a file in a directory that the machine's users share, and keeps it locked with
+// flock(2): the kernel releases the lock with the process, however that ends, so that what
+// a killed one leaves behind is never taken for an active one. Processes that do not share
+// the directory, as in containers, do not see each other.
+package active
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/kernel/file"
+)
+
+// Work is what loads the network. Its text comes from other users of the machine: it is
+// for people, and is made harmless where it is shown.
+type Work struct {
+	What  string    `json:"what"` // "run arp-flux-7"
+	Since time.Time `json:"since"`
+}
+
+// Directory is where the processes of this machine find each other.
+func Directory() string { return filepath.Join(os.TempDir(), "linerate-active") }
+
+const (
+	// patience is for processes that enter at the same time: each takes milliseconds.
+	patience = 2 * time.Second
+	poll     = 250 * time.Millisecond
+)
+
+// Claim is the mark of a process that it loads the network.
+type Claim struct {
+	dir  string
+	work Work
+	lock *file.FileLock
+}
+
+// Enter marks this process as active, and returns what else is.
+func Enter(dir string, work Work) (*Claim, []Work, error) {
+	c := &Claim{dir: dir, work: work}
+	var others []Work
+	err := c.alone(func() error {
+		others = look(dir)
+		return c.mark()
+	})
+	if err != nil {
+		return nil, others, fmt.Errorf("mark this process as active: %w", err)
+	}
+	return c, others, nil
+}
+
+// Wait marks this process as active once no other is and elsewhere, which may be nil, says
+// so too. Meanwhile is called with what is waited for, first and whenever that changes. Of
+// several that wait, one enters at a time. The error is that of ctx, or says why the
+// others cannot be seen.
+func Wait(ctx context.Context, dir string, work Work, elsewhere func() []Work, meanwhile func([]Work)) (*Claim, error) {
+	c := &Claim{dir: dir, work: work}
+	var before []Work
+	for {
+		var others []Work
+		err := c.alone(func() error {
+			if others = look(dir); elsewhere != nil {
+				others = append(others, elsewhere()...)
+			}
+			if len(others) > 0 {
+				return nil
+			}
+			c.work.Since = time.Now()
+			return c.mark()
+		})
+		switch {
+		case err != nil && !errors.Is(err, file.ErrLocked):
+			return nil, fmt.Errorf("wait for other measurements: %w", err)
+		case c.lock != nil:
+			return c, nil
+		case err == nil && !slices.Equal(others, before):
+			before = others
+			meanwhile(others)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(poll):
+		}
+	}
+}
+
+// Describe says more exactly what this process does. A nil claim does nothing.
+func (c *Claim) Describe(what string) {
+	if c == nil || what == c.work.What {
+		return
+	}
+	c.work.What = what
+	// Under the directory's lock, so that no reader sees half of it.
+	_ = c.alone(func() error { c.lock.Describe(c.text()); return nil })
+}
+
+// Leave ends the claim; nil is none.
+func (c *Claim) Leave() error {
+	if c == nil {
+		return nil
+	}
+	return c.lock.Unlock()
+}
+
+// alone calls f while no other process is in alone.
+func (c *Claim) alone(f func() error) error {
+	err := os.Mkdir(c.dir, 0o777)
+	if err == nil {
+		// For every user, each of whom may remove only what is his; Mkdir obeys the umask.
+		err = os.Chmod(c.dir, 0o777|fs.ModeSticky)
+	} else if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	unlock, err := file.LockDirectory(c.dir, patience)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(), unlock())
+}
+
+// mark makes the file and locks it.
+func (c *Claim) mark() (err error) {
+	name := fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64())
+	c.lock, err = file.LockFile(filepath.Join(c.dir, name), c.text())
+	return err
+}
+
+func (c *Claim) text() string {
+	text, _ := json.Marshal(c.work) // strings and times
+	return string(text)
+}
+
+// look returns what others do, the earliest first, and removes what killed ones left.
+func look(dir string) []Work {
+	entries, _ := os.ReadDir(dir)
+	var others []Work
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		locked, text, err := file.LockText(path)
+		switch {
+		case err != nil: // not one of ours
+		case !locked:
+			_ = os.Remove(path) // refused where it is another user's
+		default:
+			var work Work
+			if json.Unmarshal([]byte(text), &work) != nil || strings.TrimSpace(work.What) == "" {
+				work = Work{What: "another measurement"}
+			}
+			work.Since = work.Since.UTC() // comparable
+			others = append(others, work)
+		}
+	}
+	slices.SortFunc(others, func(a, b Work) int { return a.Since.Compare(b.Since) })
+	return others
+}
