@@ -1,16 +1,22 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/tuning"
 )
 
 // What a study is set to so that its trials have a response that its flows do not
@@ -105,12 +111,75 @@ func (t *Tuner) judgeBy() error {
 		switch {
 		case err == nil && (last || len(o.Responses) > 0 || onlyBulk(s)):
 			t.study, o.Set = s, set
+			doc, _ := source.Parse(o.File, alone, set...)
+			t.ownControl = doc != nil && doc.Has("workload.congestion_control") ||
+				slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return f.CongestionControl != "" })
 			return nil
 		case last:
 			return err
 		}
 	}
 	return nil // not reached: there is a last try
+}
+
+// control decides which congestion control is tried. Flows of real hosts have that of
+// their sender, unless the base says another: what the hosts have is asked by making the
+// same setting and reverting it.
+func (t *Tuner) control(ctx context.Context) error {
+	path, c := t.study.Workload.CongestionControl, t.options.Controls
+	sender := t.study.Workload.Flows[0].From
+	if own := t.study.Workload.Flows[0].CongestionControl; own != "" {
+		path = own
+	}
+	if h, _ := t.study.Topology.Host(sender); h != nil && len(h.Via) > 0 {
+		c = tuning.Controls{}
+		i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
+		if i < 0 && t.ownControl {
+			return nil
+		}
+		ask := []string{"reno"} // which every kernel has, and every namespace may choose
+		if i >= 0 {
+			ask = append(ask, t.lines[i].Value)
+		}
+		var asked []setting.Setting
+		for _, value := range ask {
+			asked = append(asked, setting.Setting{Host: sender, Sysctl: []setting.Sysctl{{Key: setting.CongestionControl, Value: value}}})
+		}
+		tried, err := t.options.exec.try(ctx, &t.study.Topology, asked, t.options.AllowMachine)
+		if err != nil {
+			return err
+		}
+		if tried[0].Refused == "" && !t.ownControl {
+			path = ask[0]
+			if len(tried[0].Applied) > 0 {
+				path = tried[0].Applied[0].Prior
+			}
+			t.options.Set = append(slices.Clone(t.options.Set), "workload.congestion_control="+path)
+		}
+		if i >= 0 && strings.Contains(tried[1].Refused, "no congestion control") {
+			k := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
+			t.all[k].Verdict, t.all[k].Why = record.NotTried, tried[1].Refused
+			t.lines = slices.Delete(t.lines, i, i+1)
+		}
+	}
+	// Flows that are made by other programs, or not over TCP, take no such option.
+	if slices.ContainsFunc(t.study.Workload.Flows, func(f study.Flow) bool { return f.Tool != "" || flow.Of(f.Protocol).Transport != flow.TCP }) {
+		t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
+		for k := range t.all {
+			if s := &t.all[k]; s.Key == setting.CongestionControl {
+				s.Verdict, s.Why = record.NotTried, "the flows are not linerate's own over TCP: it is not known how to have them use it"
+			}
+		}
+		return nil
+	}
+	if t.ownControl {
+		c.Default = ""
+	}
+	lossy := !t.ownControl && slices.ContainsFunc(t.study.Topology.Links, func(l topology.Link) bool {
+		return l.Loss > 0 || l.Forward != nil && l.Forward.Loss > 0 || l.Reverse != nil && l.Reverse.Loss > 0
+	})
+	t.lines, t.all = tuning.Control(t.lines, t.all, path, lossy, t.options.Search != "", c)
+	return nil
 }
 
 // onlyBulk reports whether the study is one of goodput, which a probe may stand

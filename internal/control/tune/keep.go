@@ -8,46 +8,97 @@ import (
 	"slices"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/science/tuning"
 )
 
-// keep proves by themselves the settings that help, and writes them.
+// keep finds the settings that are enough, proves them by themselves, and writes them.
 func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
-	var kept []settingfile.Kept
-	var lines []settingfile.Line
-	for _, s := range result.Settings {
-		if !s.Keep {
-			continue
+	d.Ablate = false
+	search := func(trades bool) (*tuning.Found, error) {
+		enough := tuning.Enough{
+			Screened: tuning.Screen(result.Settings, metric.Of(made)[0], trades), Screening: made,
+			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
+				d.Question, d.Sets = why, sets
+				return t.conduct(ctx, d)
+			},
 		}
-		i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key })
-		lines = append(lines, t.lines[i])
-		kept = append(kept, settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)})
+		if !trades && (len(enough.Trades) == 0 || len(enough.Core)+len(enough.Spare[1]) == 0 || t.uselessAlone(enough.All, result)) {
+			return nil, nil
+		}
+		return enough.Find()
 	}
-	if len(kept) == 0 {
-		result.Answer += " Nothing is proven to help at no cost, so that nothing is kept."
+	found, err := search(true)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		result.Answer += " No file written: nothing of the list clearly improves anything."
 		return nil
 	}
-	proof := &record.TuneProof{Run: made.ID, Effect: result.List}
-	if len(lines) < len(t.lines) {
-		d.Lines, d.Ablate, d.Question = lines, false, "Do the settings that were kept do it by themselves?"
-		again, err := t.conduct(ctx, d)
+	proven := tuning.Proven(found.Proof.Effect, t.options.Accept)
+	if !proven {
+		result.Offer = found.Offer()
+	}
+	if o := result.Offer; o != nil && t.options.Ask != nil {
+		if proven, err = t.options.Ask(o); err != nil {
+			return err
+		}
+		if proven {
+			result.Offer = nil
+		}
+	}
+	if !proven && result.Offer != nil {
+		free, err := search(false)
 		if err != nil {
 			return err
 		}
-		judged := tuning.Judge(again, nil)
-		proof = &record.TuneProof{Run: again.ID, Effect: judged.List}
+		if free != nil && tuning.Proven(free.Proof.Effect, t.options.Accept) {
+			found, proven = free, true
+		}
 	}
-	result.Proof = proof
-	if !tuning.Proven(proof.Effect) {
-		result.Answer += " By themselves the settings that help are not proven to improve anything at no cost, so that nothing is kept."
+	found.Into(result)
+	result.Answer = tuning.Answer(result, made)
+	switch {
+	case proven && result.Offer != nil:
+		result.Answer += " Not kept: " + tuning.Offered(result.Offer) + "."
+	case proven:
+	case result.Offer != nil:
+		result.Answer += " No file written: " + tuning.Offered(result.Offer) + "."
+	default:
+		result.Answer += " No file written: by themselves they are not proven to improve anything without a loss."
+	}
+	if !proven {
+		for i := range result.Settings {
+			result.Settings[i].Keep = false
+		}
 		return nil
+	}
+	return t.write(made, result)
+}
+
+// uselessAlone reports whether what is left is a single setting that was tried alone, and
+// was not shown to help.
+func (t *Tuner) uselessAlone(keys []string, result *record.Tune) bool {
+	return len(keys) == 1 && slices.ContainsFunc(result.Settings, func(s record.TuneSetting) bool {
+		return s.Key == keys[0] && !tuning.Proven(s.Alone, t.options.Accept)
+	})
+}
+
+// write writes the settings that were proven.
+func (t *Tuner) write(made *record.Run, result *record.Tune) error {
+	var kept []settingfile.Kept
+	for _, s := range result.Settings {
+		if i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key }); i >= 0 && s.Keep {
+			kept = append(kept, settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)})
+		}
 	}
 	head := []string{
 		fmt.Sprintf("Kept by linerate tune of %s: %d of %d of its settings.", t.options.Name, len(kept), len(t.all)),
-		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", tuning.Spelled(proof.Effect), t.options.File, proof.Run),
+		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
 	}
 	for _, h := range made.Environment.Hosts {
 		if slices.Contains(t.options.Hosts, h.Host) {
@@ -83,7 +134,7 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 	var results []*record.Tune
 	parts, at := tuning.Conditions(made)
 	for i, part := range parts {
-		one := tuning.Judge(part, settings)
+		one := tuning.Judge(part, settings, o.Accept)
 		one.At, one.Hosts = at[i], hosts
 		results = append(results, one)
 	}

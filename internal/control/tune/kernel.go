@@ -8,6 +8,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/source"
 	"linerate/internal/science/tuning"
@@ -22,9 +23,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]tuning.Known{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
-	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
-		k.Congestion = strings.Fields(available)
-	}
+	k.Congestion = AskControls().Available
 	linux := false
 	for _, f := range files {
 		if f.System != settingfile.Linux {
@@ -41,6 +40,16 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 		return nil
 	}
 	return k
+}
+
+// AskControls asks this machine's kernel for its congestion controls.
+func AskControls() (c tuning.Controls) {
+	sysctls := proc.Sysctls{}
+	c.Default, _ = sysctls.Read(setting.CongestionControl) // empty: not Linux
+	if available, err := sysctls.Read("net.ipv4.tcp_available_congestion_control"); err == nil {
+		c.Available = strings.Fields(available)
+	}
+	return c
 }
 
 func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {

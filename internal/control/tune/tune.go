@@ -42,6 +42,14 @@ type Options struct {
 	Search    string // KEY=FROM..TO: find the smallest value that is good enough
 	// Keep is a new file for what is proven; empty: none.
 	Keep string
+	// Accept is how much worse a response may get for a gain in another one.
+	Accept tuning.Accepted
+	// Ask asks whether to keep what gains something at a cost that was not accepted;
+	// nil: there is no terminal to ask on.
+	Ask func(*record.TuneOffer) (bool, error)
+
+	// Controls are this machine's congestion controls: a lab's hosts have them.
+	Controls tuning.Controls
 
 	// Notebook opens the notebook, once something is going to be run.
 	Notebook func(context.Context) (notebook.Store, error)
@@ -64,10 +72,11 @@ type Tuner struct {
 	options Options
 	study   *study.Study // the base
 	// lines are left to try, and all is every setting with its result.
-	lines []settingfile.Line
-	all   []record.TuneSetting
-	store notebook.Store
-	runs  []*record.Run
+	lines      []settingfile.Line
+	all        []record.TuneSetting
+	ownControl bool // the base says which congestion control its flows have
+	store      notebook.Store
+	runs       []*record.Run
 }
 
 // InputError is a mistake in the base, the list or the options: nothing was run.
@@ -79,6 +88,7 @@ func (e *InputError) Unwrap() error { return e.Err }
 // RunError ends a run that has trials in the notebook.
 type RunError struct {
 	Run         string // its ID
+	First       string // of the run that tried the settings one by one
 	Trials      int
 	Interrupted bool
 	Err         error
@@ -119,6 +129,9 @@ func (t *Tuner) Runs() []*record.Run { return t.runs }
 // Run tries the list, its settings one by one where that was asked for, and keeps
 // what is proven. An error is an InputError, a RunError, or one of the machinery.
 func (t *Tuner) Run(ctx context.Context) (*record.Tune, error) {
+	if err := t.control(ctx); err != nil {
+		return nil, err
+	}
 	if err := t.probe(ctx); err != nil {
 		return nil, err
 	}
@@ -141,7 +154,7 @@ func (t *Tuner) Run(ctx context.Context) (*record.Tune, error) {
 	if d.Search != nil {
 		result = tuning.Search(made, *d.Search, t.all)
 	} else {
-		result = tuning.Judge(made, t.all)
+		result = tuning.Judge(made, t.all, t.options.Accept)
 	}
 	if t.options.Keep != "" {
 		if err := t.keep(ctx, d, made, result); err != nil {
@@ -164,11 +177,14 @@ func (t *Tuner) complete(result *record.Tune) *record.Tune {
 
 // probe asks the hosts which of the lines they take.
 func (t *Tuner) probe(ctx context.Context) error {
-	if len(t.lines) == 0 {
+	if !slices.ContainsFunc(t.lines, func(l settingfile.Line) bool { return l.Key != setting.CongestionControl }) {
 		return nil
 	}
 	var settings []setting.Setting
 	for _, l := range t.lines {
+		if l.Key == setting.CongestionControl {
+			continue // the flows have it as an option
+		}
 		for _, h := range t.options.Hosts {
 			settings = append(settings, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}})
 		}
@@ -178,6 +194,9 @@ func (t *Tuner) probe(ctx context.Context) error {
 		return err
 	}
 	t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool {
+		if l.Key == setting.CongestionControl {
+			return false
+		}
 		i := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == l.Key })
 		s := &t.all[i]
 		var applied []record.Applied
@@ -203,7 +222,16 @@ func (t *Tuner) design() (settingfile.Design, error) {
 		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
 		Notes: []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
 	}
+	if d.Written = tuning.AsWritten(t.lines, t.all, t.options.Lint); t.options.Search != "" {
+		d.Written = nil
+	}
 	for _, s := range t.all {
+		if s.Corrected != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("Corrected: %s = %s, the list has %s", s.Key, s.Value, s.Corrected))
+		}
+		if s.Added != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("Added: %s = %s: %s", s.Key, s.Value, s.Added))
+		}
 		if s.Verdict == record.NotTried {
 			d.Notes = append(d.Notes, fmt.Sprintf("Not tried: %s = %s: %s", s.Key, s.Value, s.Why))
 		}
@@ -253,16 +281,20 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	}
 	o.StudyFile = string(text)
 	made, err := o.exec.run(ctx, plan, t.store, o.Options)
+	first := "" // of the tuner's runs
 	begun := made != nil && len(made.Trials) > 0
 	if begun {
 		t.runs = append(t.runs, made)
 		err = errors.Join(err, o.Finished(made))
 	}
+	if len(t.runs) > 0 {
+		first = t.runs[0].ID
+	}
 	switch {
 	case ctx.Err() != nil && made != nil:
-		return nil, &RunError{Run: made.ID, Trials: len(made.Trials), Interrupted: true, Err: ctx.Err()}
+		return nil, &RunError{Run: made.ID, First: first, Trials: len(made.Trials), Interrupted: true, Err: ctx.Err()}
 	case err != nil && begun:
-		return nil, &RunError{Run: made.ID, Trials: len(made.Trials), Err: err}
+		return nil, &RunError{Run: made.ID, First: first, Trials: len(made.Trials), Err: err}
 	}
 	return made, err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,20 +21,23 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 )
 
 // fakeHosts answer for package run: they take or refuse settings, and their runs have the
-// verdicts that the test gives to levels.
+// goodput and latency that a set of settings gives.
 type fakeHosts struct {
-	prior    map[string]string // by key, what a host has; empty: 1
-	refuse   map[string]string // by key, why
-	verdicts map[string]string // by level; empty: no difference
-	besides  map[string]string // of latency, likewise
-	tryErr   error
-	runErr   error
-	trials   int // in each run
-	during   func()
+	prior   map[string]string // by key, what a host has; empty: 1
+	refuse  map[string]string // by key, why
+	goodput func(set map[string]string) float64
+	latency func(set map[string]string) float64 // µs; nil: it is always the same
+	tryErr  error
+	runErr  error
+	trials  int // 0: a run has none
+	during  func()
 
 	tried  []setting.Setting
 	plans  []*study.Plan
@@ -55,30 +60,45 @@ func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []sett
 
 func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o run.Options) (*record.Run, error) {
 	f.plans = append(f.plans, plan)
-	made := &record.Run{
-		ID: fmt.Sprint("run-", len(f.plans)), Study: plan.Study.Name, StudyFile: o.StudyFile, Status: "complete",
-		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set},
-		Margin: 0.03, Confidence: 0.95, Trials: make([]record.Trial, f.trials),
-	}
-	for _, factor := range made.Factors {
-		for _, l := range factor.Levels {
-			if l.Name == factor.Baseline {
-				continue
-			}
-			e := record.Effect{Factor: factor.Name, From: cmp.Or(l.Against, factor.Baseline), To: l.Name, Blocks: 6}
-			e.Ratio = record.EffectSize{Mean: 1.5, Low: 1.4, High: 1.6}
-			e.Verdict = cmp.Or(f.verdicts[l.Name], record.NoDifference)
-			for _, response := range made.Responses[1:] {
-				beside := e
-				beside.Response, beside.Verdict = response, cmp.Or(f.besides[l.Name], record.NoDifference)
-				e.Beside = append(e.Beside, beside)
-			}
-			made.Effects = append(made.Effects, e)
-		}
-	}
 	if f.during != nil {
 		f.during()
 	}
+	made := &record.Run{
+		ID: fmt.Sprint("run-", len(f.plans)), Study: plan.Study.Name, StudyFile: o.StudyFile, Status: "complete",
+		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set}, Margin: 0.03, Confidence: 0.95,
+	}
+	if f.trials == 0 {
+		return made, f.runErr
+	}
+	random := rand.New(rand.NewPCG(uint64(len(f.plans)), 1))
+	sets := map[string]map[string]string{}
+	for _, l := range plan.Study.Factors[0].Levels {
+		sets[l.Name] = map[string]string{}
+		for _, s := range l.Settings {
+			for _, one := range s.Sysctl {
+				sets[l.Name][one.Key] = one.Value
+			}
+		}
+		if l.Workload != nil {
+			sets[l.Name][setting.CongestionControl] = l.Workload.CongestionControl
+		}
+	}
+	sciencetest.Factorial(made, plan.Blocks(), func(levels map[string]string, _, _ int) record.Trial {
+		set := sets[levels[settingfile.Factor]]
+		t := record.Trial{GoodputBps: f.goodput(set) * math.Exp(0.01*random.NormFloat64())}
+		latency := 5000.0
+		if f.latency != nil {
+			latency = f.latency(set)
+		}
+		latency *= math.Exp(0.01 * random.NormFloat64())
+		h := stats.NewHistogram()
+		for range 1200 {
+			stats.Record(h, int64(1000*latency))
+		}
+		t.Latency, _ = stats.Distribution(h)
+		return t
+	})
+	conclude.Conclude(made)
 	return made, f.runErr
 }
 
@@ -131,9 +151,15 @@ const (
 
 // helping has one setting of the list do it, and another one harm.
 func helping() *fakeHosts {
-	return &fakeHosts{trials: 4, verdicts: map[string]string{
-		settingfile.TheList: record.Improves, "only net.ipv4.tcp_wmem": record.Improves, "without net.ipv4.tcp_wmem": record.Worsens,
-		"only net.ipv4.tcp_window_scaling": record.Worsens, "without net.ipv4.tcp_window_scaling": record.Improves,
+	return &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
+		bps := 20e6
+		if set["net.ipv4.tcp_wmem"] != "" {
+			bps *= 2
+		}
+		if set["net.ipv4.tcp_window_scaling"] != "" {
+			bps /= 4
+		}
+		return bps
 	}}
 }
 
@@ -177,34 +203,80 @@ func TestKeep(t *testing.T) {
 	if len(f.plans) != 2 || result.Proof == nil || result.Proof.Run != "run-2" || !slices.Equal(f.shown, []string{"run-1", "run-2"}) {
 		t.Fatalf("%d runs, proof %+v, shown %v", len(f.plans), result.Proof, f.shown)
 	}
-	for _, l := range f.plans[1].Study.Factors[0].Levels {
-		for _, s := range l.Settings {
-			if len(s.Sysctl) != 1 || s.Sysctl[0].Key != "net.ipv4.tcp_wmem" {
-				t.Errorf("the proof's level %s makes %+v", l.Name, s)
-			}
+	if p := result.Proof; !slices.Equal(p.Settings, []string{"net.ipv4.tcp_wmem"}) || p.Effect.Verdict != record.Improves || p.AgainstList.Verdict != record.Improves {
+		t.Errorf("the proof is %+v", p)
+	}
+	var figures []string
+	for _, f := range result.Figures {
+		figures = append(figures, f.Name)
+	}
+	if !slices.Equal(figures, []string{settingfile.AsItIs, settingfile.TheList, "kept"}) || len(result.Figures[2].Responses) != 3 {
+		t.Errorf("figures of %q", figures)
+	}
+}
+
+// TestKeepNothing: nothing is written unless it is proven to help, by itself, at no cost
+// that was not accepted.
+func TestKeepNothing(t *testing.T) {
+	later := func(set map[string]string) float64 {
+		if set["net.ipv4.tcp_wmem"] != "" {
+			return 5400
+		}
+		return 5000
+	}
+	for name, c := range map[string]struct {
+		change func(*fakeHosts, *Options)
+		kept   bool
+		says   string
+		offer  string
+	}{
+		"nothing helps": {func(f *fakeHosts, _ *Options) { f.goodput = func(map[string]string) float64 { return 20e6 } }, false,
+			"No file written: nothing of the list clearly improves anything.", ""},
+		"it costs latency": {func(f *fakeHosts, _ *Options) { f.latency = later }, false,
+			"No file written: net.ipv4.tcp_wmem trades goodput ", "--accept-latency"},
+		"too much latency": {func(f *fakeHosts, o *Options) { f.latency, o.Accept = later, tuning.Accepted{"latency": 0.05} }, false,
+			"No file written: net.ipv4.tcp_wmem trades goodput", "--accept-latency"},
+		"the latency is accepted": {func(f *fakeHosts, o *Options) { f.latency, o.Accept = later, tuning.Accepted{"latency": 0.2} }, true,
+			"does it", ""},
+		"yes, keep it": {func(f *fakeHosts, o *Options) {
+			f.latency, o.Ask = later, func(o *record.TuneOffer) (bool, error) { return len(o.Costs) > 0, nil }
+		}, true, "does it", ""},
+		"no, do not": {func(f *fakeHosts, o *Options) {
+			f.latency, o.Ask = later, func(*record.TuneOffer) (bool, error) { return false, nil }
+		}, false, "No file written", "--accept-latency"},
+	} {
+		f := helping()
+		o := f.options(t, wmem+scale)
+		c.change(f, &o)
+		result, kept, err := f.tune(t.Context(), t, o)
+		if err != nil || kept != "" != c.kept || result.Kept != "" != c.kept || !strings.Contains(result.Answer, c.says) {
+			t.Errorf("%s: %v, kept %q: %s", name, err, kept, result.Answer)
+			continue
+		}
+		if got := result.Offer; (got != nil) != (c.offer != "") || got != nil && !strings.HasPrefix(strings.Join(got.Accept, " "), c.offer) {
+			t.Errorf("%s: offered %+v", name, got)
 		}
 	}
 }
 
-// TestKeepNothing: nothing is written unless it is proven to help, by itself, at no cost.
-func TestKeepNothing(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*fakeHosts)
-		runs   int
-	}{
-		"nothing helps":              {func(f *fakeHosts) { f.verdicts = nil }, 1},
-		"it costs latency":           {func(f *fakeHosts) { f.besides = map[string]string{"only net.ipv4.tcp_wmem": record.Worsens} }, 1},
-		"it is not proven by itself": {func(f *fakeHosts) { f.during = func() { f.verdicts[settingfile.TheList] = record.Inconclusive } }, 2},
-		"by itself it costs latency too": {func(f *fakeHosts) {
-			f.during = func() { f.besides = map[string]string{settingfile.TheList: record.Worsens} }
-		}, 2},
-	} {
-		f := helping()
-		c.change(f)
-		result, kept, err := f.tune(t.Context(), t, f.options(t, wmem+scale))
-		if err != nil || kept != "" || result.Kept != "" || !strings.Contains(result.Answer, "nothing is kept") || len(f.plans) != c.runs {
-			t.Errorf("%s: %v, %d runs, kept %q, %+v", name, err, len(f.plans), kept, result)
+// TestKeepFree: where a part of the list helps at no cost, that is kept, and the rest is
+// offered as a trade.
+func TestKeepFree(t *testing.T) {
+	f := helping()
+	f.goodput = func(set map[string]string) float64 { return 20e6 * math.Pow(1.5, float64(len(set))) }
+	f.latency = func(set map[string]string) float64 {
+		if set["net.ipv4.tcp_rmem"] != "" {
+			return 9000
 		}
+		return 5000
+	}
+	o := f.options(t, wmem+rmem)
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil || !strings.Contains(kept, "tcp_wmem = ") || strings.Contains(kept, "tcp_rmem = ") || result.Offer == nil {
+		t.Fatalf("%v, kept %s: %s", err, kept, result.Answer)
+	}
+	if !strings.Contains(result.Answer, "Not kept: net.ipv4.tcp_wmem and net.ipv4.tcp_rmem trade goodput ") {
+		t.Error(result.Answer)
 	}
 }
 
@@ -266,7 +338,7 @@ func TestRunFails(t *testing.T) {
 			if is != (c.trials > 0) || !c.interrupted && !errors.Is(err, broken) || c.interrupted && !errors.Is(err, context.Canceled) {
 				t.Fatalf("%T %v", err, err)
 			}
-			if is && (made.Run != fmt.Sprint("run-", c.failing) || made.Trials != c.trials || made.Interrupted != c.interrupted) {
+			if is && (made.Run != fmt.Sprint("run-", c.failing) || made.First != "run-1" || made.Trials == 0 || made.Interrupted != c.interrupted) {
 				t.Errorf("%+v", made)
 			}
 		})
@@ -342,6 +414,40 @@ func TestPath(t *testing.T) {
 		}
 		if s.Workload.Duration < 40*rtt || s.Workload.Warmup < 40*rtt || s.Topology.Links[0].Rate != 1e10 || 2*s.Topology.Links[0].Delay != rtt {
 			t.Errorf("%v: %+v", rtt, s.Workload)
+		}
+	}
+}
+
+// TestControlAndCorrections: a list is tried as corrected, beside what it is as written, and
+// with a congestion control as an option of the flows; the file has both.
+func TestControlAndCorrections(t *testing.T) {
+	f := &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
+		bps := 20e6
+		if set["net.ipv4.tcp_wmem"] == "4096 65536 67108864" {
+			bps *= 2
+		}
+		if set["net.ipv4.tcp_congestion_control"] == "bbr" {
+			bps *= 1.5
+		}
+		return bps
+	}}
+	o := f.options(t, "net.ipv4.tcp_wmem = 4096 65536 64M\n"+scale)
+	o.Responses, o.Controls = []string{"goodput"}, tuning.Controls{Default: "bbr", Available: []string{"reno", "bbr", "cubic"}}
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"net.ipv4.tcp_wmem = 4096 65536 67108864", "net.ipv4.tcp_congestion_control = bbr", "corrected from net.ipv4.tcp_wmem = 4096 65536 64M", "added: it is this machine's default"} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("%q is not in\n%s", want, kept)
+		}
+	}
+	if result.Written == nil || result.Written.Verdict != record.NoDifference || !strings.Contains(result.Answer, "The list as corrected improves goodput") {
+		t.Errorf("%s, as written %+v", result.Answer, result.Written)
+	}
+	for _, s := range f.tried {
+		if s.Sysctl[0].Key == setting.CongestionControl {
+			t.Errorf("a host was changed: %+v", s)
 		}
 	}
 }

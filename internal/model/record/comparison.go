@@ -41,6 +41,7 @@ type Comparison struct {
 // ComparedRun says which run is compared.
 type ComparedRun struct {
 	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
 	Study   string    `json:"study"`
 	Seed    uint64    `json:"seed"`
 	Started time.Time `json:"started"`

@@ -56,7 +56,7 @@ type Ending struct {
 }
 
 // ConditionResult is what is shown side by side: the treatments at one combination of the
-// condition factors' levels. Name is empty where there is no condition factor.
+// condition factors' levels. Name is empty where only one was tried.
 type ConditionResult struct {
 	Name     string     `json:"name,omitempty"`
 	Baseline *Candidate `json:"baseline,omitempty"` // nil: it was not measured

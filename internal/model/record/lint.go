@@ -72,6 +72,8 @@ type LintFinding struct {
 	Says     string `json:"says"`
 	// Fix is what to write instead, or to do; empty: nothing in particular.
 	Fix string `json:"fix,omitempty"`
+	// Correction is the line that was meant, where that is known: "key = value".
+	Correction string `json:"correction,omitempty"`
 	// Other is the line that it is about as well.
 	Other string `json:"other,omitempty"`
 }

@@ -8,6 +8,10 @@ import (
 // MeasureSchema is the schema name and version of a Measure.
 const MeasureSchema = "linerate.measure/v2"
 
+// MeasureStudy is the Study of a measurement that is kept as a run. Such a run has no
+// StudyFile.
+const MeasureStudy = "measure"
+
 // The two nodes of a measurement.
 const (
 	NodeClient = "client" // where `linerate measure` runs
@@ -17,13 +21,20 @@ const (
 // Measure is the result document of `linerate measure`: one trial between two
 // machines.
 type Measure struct {
-	Schema   string    `json:"schema"`
+	Schema string `json:"schema"`
+	// Run is the ID under which the notebook keeps the measurement; empty: it does not.
+	Run string `json:"run,omitempty"`
+	// Page is the page that was written of it; empty: none was.
+	Page     string    `json:"page,omitempty"`
 	Address  string    `json:"address"` // the server's, as connected to
 	Protocol string    `json:"protocol"`
 	Started  time.Time `json:"started"`
 	// DurationS is the length of the common window, after WarmupS.
 	DurationS float64 `json:"duration_s"`
 	WarmupS   float64 `json:"warmup_s"`
+	// PlannedS is how long the window was to be, where the measurement was interrupted in
+	// it; 0: it was not.
+	PlannedS float64 `json:"planned_s,omitempty"`
 	// Mode is how the bytes were to be moved, one of the Modes; each flow says how
 	// it did.
 	Mode string `json:"mode,omitempty"`

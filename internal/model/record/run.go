@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
 
@@ -17,8 +18,10 @@ const RunSchema = "linerate.run/v2"
 
 // Run is the result document of `linerate run`.
 type Run struct {
-	Schema    string    `json:"schema"`
-	ID        string    `json:"id"`
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+	// Name is the user's for the run; several may have the same. Empty: it has none.
+	Name      string    `json:"name,omitempty"`
 	Study     string    `json:"study"`
 	Question  string    `json:"question,omitempty"`
 	Seed      uint64    `json:"seed"`
@@ -320,6 +323,8 @@ type Finding struct {
 	Summary  string   `json:"summary"`
 	Evidence []string `json:"evidence"`
 	Fix      []string `json:"fix"`
+	// Settings are the fix as settings; none: it is not, or not only, settings of hosts.
+	Settings []setting.Setting `json:"settings,omitempty"`
 	// Reference is the kernel document or RFC.
 	Reference string `json:"reference"`
 	// Treatments are those in whose trials it was found; empty for a host's

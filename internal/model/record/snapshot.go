@@ -56,6 +56,28 @@ type InterfaceSnapshot struct {
 	// SpeedBps is what the hardware's link has negotiated; 0: not known, or no
 	// hardware.
 	SpeedBps float64 `json:"speed_bps,omitempty"`
+	// Shaper is the qdisc that bounds what leaves the interface; nil: none does, as far as
+	// is known.
+	Shaper *Shaper `json:"shaper,omitempty"`
+}
+
+// Shaper is a qdisc with a rate, tc-tbf(8) for one.
+type Shaper struct {
+	Kind    string  `json:"kind"`
+	RateBps float64 `json:"rate_bps"`
+	// OverheadBytes is what it counts of each packet beside Ethernet's header and what that
+	// carries; below 0: it leaves so much out.
+	OverheadBytes int `json:"overhead_bytes,omitempty"`
+}
+
+// Shapers are the kinds of qdiscs whose rates are read.
+var Shapers = []string{"tbf", "htb", "cake", "netem"}
+
+// Bounds reports whether there is a shaper with values that a qdisc can have (tc-stab(8)):
+// they may be a peer's.
+func (s *Shaper) Bounds() bool {
+	const most = 256 // bytes
+	return s != nil && slices.Contains(Shapers, s.Kind) && s.RateBps > 0 && s.OverheadBytes >= -most/4 && s.OverheadBytes <= most
 }
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.

@@ -19,6 +19,8 @@ type Trial struct {
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
+	// PlannedS is how long it was to be, where the trial was interrupted in it; 0: it was not.
+	PlannedS float64 `json:"planned_s,omitempty"`
 	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers
 	// read in the common window.
 	GoodputBps float64 `json:"goodput_bps"`
@@ -36,6 +38,9 @@ type Trial struct {
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	Datagrams        *Datagrams    `json:"datagrams,omitempty"`
+	// Bufferbloat is what a probe of latency saw without the other flows and beside them; its
+	// own flow is among the Flows. nil: there was none.
+	Bufferbloat *Latency `json:"bufferbloat,omitempty"`
 	// LossFree is the highest rate of datagrams without loss, where the trial was a
 	// search: all else is then of the last window in which the rate was confirmed.
 	LossFree *LossFree `json:"loss_free,omitempty"`

@@ -25,13 +25,20 @@ type Tune struct {
 	// Lint is what was to be said about the files before.
 	Lint *Lint `json:"lint,omitempty"`
 	// List is the whole list against as it is, and Off the list turned off again.
-	List     *Effect       `json:"list,omitempty"`
+	List *Effect `json:"list,omitempty"`
+	// Written is the list before it was corrected; absent: it was not.
+	Written  *Effect       `json:"as_written,omitempty"`
 	Off      *Effect       `json:"off_again,omitempty"`
 	Settings []TuneSetting `json:"settings"`
 	Search   *TuneSearch   `json:"search,omitempty"`
+	// Figures are the response estimates of the baseline, the list and what is kept:
+	// those of one run, that of the proof where there is one.
+	Figures []TuneFigure `json:"figures,omitempty"`
 	// Proof is what the kept settings do by themselves.
 	Proof *TuneProof `json:"proof,omitempty"`
-	// Kept is the file that they were written to.
+	// Offer is what improves one response and worsens another by more than was accepted.
+	Offer *TuneOffer `json:"offer,omitempty"`
+	// Kept is the file that they were written to; empty: none was.
 	Kept string `json:"kept,omitempty"`
 	// Trust lists the checks that failed, of all runs.
 	Trust []Check `json:"trust"`
@@ -53,6 +60,10 @@ type TuneSetting struct {
 	Value string `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
+	// Corrected is what the list has instead: "net.ipv4.tcp_rmem = 4096 131072 64M".
+	Corrected string `json:"corrected,omitempty"`
+	// Added is why it is tried although the list does not have it.
+	Added string `json:"added,omitempty"`
 	// Prior is what it was on each host.
 	Prior   map[string]string `json:"prior,omitempty"`
 	Verdict string            `json:"verdict"`
@@ -82,8 +93,44 @@ type TuneValue struct {
 	Effect *Effect `json:"effect,omitempty"`
 }
 
-// TuneProof is a run of the kept settings alone.
+// TuneFigure is what a set of settings gives, in absolute units.
+type TuneFigure struct {
+	Name      string             `json:"name"` // a level of the run
+	Responses []ResponseEstimate `json:"responses"`
+}
+
+// TuneProof is a set of settings, tried by itself beside the baseline and the whole list.
 type TuneProof struct {
-	Run    string  `json:"run"`
+	Run      string   `json:"run"`
+	Settings []string `json:"settings"` // keys
+	// Effect is against the baseline.
 	Effect *Effect `json:"effect"`
+	// AgainstList is against the list as a whole; absent: it is the whole list.
+	AgainstList *Effect `json:"against_list,omitempty"`
+	// Gain is its share of what the best of the list gains in the first response: 1 is
+	// all of it. Absent: there is no such gain.
+	Gain *float64 `json:"gain,omitempty"`
+}
+
+// TuneOffer is a set of settings that gains something and costs something else.
+type TuneOffer struct {
+	TuneProof
+	Gains []TuneTrade `json:"gains"`
+	Costs []TuneTrade `json:"costs"`
+	// Accept are the flags that accept the costs: "--accept-latency 10%"; empty: no
+	// flag does.
+	Accept []string `json:"accept,omitempty"`
+	// Command keeps it.
+	Command string `json:"command,omitempty"`
+}
+
+// TuneTrade is what a response was and what it becomes.
+type TuneTrade struct {
+	Response string           `json:"response"`
+	From     ResponseEstimate `json:"from"`
+	To       ResponseEstimate `json:"to"`
+	Effect   *Effect          `json:"effect"`
+	// Worst is the bad end of the effect's interval, as a share of From: 0.06 is 6 %
+	// worse. Absent: there is no ratio.
+	Worst *float64 `json:"worst,omitempty"`
 }

@@ -59,6 +59,10 @@ type Sysctl struct {
 	Value string `yaml:",value" json:"value"`
 }
 
+// CongestionControl is the parameter that sockets take their congestion control from that
+// choose none. As a setting of flows that choose one it is the option of that name.
+const CongestionControl = "net.ipv4.tcp_congestion_control"
+
 // InterfaceOf is the interface of a parameter such as net.ipv4.conf.eth0.rp_filter; empty:
 // the parameter is not that of a single interface.
 func InterfaceOf(key string) string {

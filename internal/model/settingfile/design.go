@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
 )
 
@@ -17,6 +18,7 @@ const (
 	Factor   = "settings"
 	AsItIs   = "as it is"
 	TheList  = "the list"
+	Written  = "the list as written"
 	OffAgain = "off again"
 )
 
@@ -28,8 +30,10 @@ type Design struct {
 	Notes []string
 	// Hosts are those that are changed.
 	Hosts []string
-	// Lines are the list: each key once.
+	// Lines are the list: each key once. The congestion control is an option of the flows.
 	Lines []Line
+	// Written are its lines before they were corrected; none: as Lines.
+	Written []Line
 	// Ablate tries each line by itself, and the list without it, where there are
 	// several.
 	Ablate bool
@@ -38,6 +42,15 @@ type Design struct {
 	Responses []string
 	// Search tries the list with each of several values of one key instead.
 	Search *Search
+	// Sets tries sets of the lines instead; the first is what the others are compared
+	// with.
+	Sets []Set
+}
+
+// Set is some lines of a list, tried together.
+type Set struct {
+	Name, About string
+	Keys        []string
 }
 
 // Search is a key and the values of it to try, from the smallest to the largest.
@@ -57,11 +70,26 @@ func (d Design) levels() []level {
 	if d.Search != nil {
 		return d.ladder()
 	}
-	return []level{
+	if len(d.Sets) > 0 {
+		return d.sets()
+	}
+	list := []level{
 		{name: AsItIs, about: "no setting of the list is made"},
 		{name: TheList, about: "every setting of the list", lines: d.Lines},
-		{name: OffAgain, about: "as it is once more: what differs here is chance, or was left behind"},
 	}
+	if len(d.Written) > 0 {
+		list[1].about = "every setting of the list, as corrected"
+		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected", lines: d.Written})
+	}
+	return append(list, level{name: OffAgain, about: "as it is once more: what differs here is chance, or was left behind"})
+}
+
+func (d Design) sets() (list []level) {
+	for _, s := range d.Sets {
+		lines := slices.DeleteFunc(slices.Clone(d.Lines), func(l Line) bool { return !slices.Contains(s.Keys, l.Key) })
+		list = append(list, level{name: s.Name, about: s.About, lines: lines})
+	}
+	return list
 }
 
 // ladder holds every value against the largest: the smallest that carries as much
@@ -94,7 +122,7 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	}
 	b := bytes.NewBuffer(text)
 	fmt.Fprintf(b, "factors:\n  %s:\n", Factor)
-	if d.Ablate && d.Search == nil && len(d.Lines) > 1 {
+	if d.Ablate && d.Search == nil && len(d.Sets) == 0 && len(d.Lines) > 1 {
 		fmt.Fprintf(b, "    ablate: %s\n", quoted(TheList))
 	}
 	fmt.Fprint(b, "    levels:\n")
@@ -102,6 +130,10 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 		fmt.Fprintf(b, "      %s:\n", quoted(l.name))
 		if l.about != "" {
 			fmt.Fprintf(b, "        about: %s\n", quoted(l.about))
+		}
+		if i := slices.IndexFunc(l.lines, func(line Line) bool { return line.Key == setting.CongestionControl }); i >= 0 {
+			fmt.Fprintf(b, "        workload: {congestion_control: %s}\n", quoted(l.lines[i].Value))
+			l.lines = slices.Delete(slices.Clone(l.lines), i, i+1)
 		}
 		if len(l.lines) == 0 {
 			fmt.Fprint(b, "        settings: []\n")

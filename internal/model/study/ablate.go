@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,18 +20,20 @@ func (f Factor) ablated() Factor {
 	if !ok {
 		return f
 	}
-	names := parts(list.Settings)
+	names := list.parts()
 	f.Levels = slices.Clone(f.Levels)
 	only, without := partLabels("only ", names), partLabels("without ", names)
 	for i, name := range names {
 		f.Levels = append(f.Levels, Level{
 			Name: only[i], About: "this setting of " + list.Name + " and no other", Part: name,
+			Workload: list.workload(func(part string) bool { return part == name }),
 			Settings: having(list.Settings, func(part string) bool { return part == name }),
 		})
 	}
 	for i, name := range names {
 		f.Levels = append(f.Levels, Level{
 			Name: without[i], About: list.Name + " without this setting", Part: name, Against: list.Name,
+			Workload: list.workload(func(part string) bool { return part != name }),
 			Settings: having(list.Settings, func(part string) bool { return part != name }),
 		})
 	}
@@ -44,6 +47,37 @@ func (f Factor) list() (Level, bool) {
 		return Level{}, false
 	}
 	return f.Levels[i], true
+}
+
+// parts names what a level consists of, with its flows' congestion control.
+func (l Level) parts() []string {
+	names := parts(l.Settings)
+	if l.control() != "" && !slices.Contains(names, setting.CongestionControl) {
+		names = append(names, setting.CongestionControl)
+	}
+	return names
+}
+
+// control is the congestion control that the level gives its flows, where it changes
+// nothing else of the workload; empty: that is not so.
+func (l Level) control() string {
+	if l.Workload == nil {
+		return ""
+	}
+	rest := *l.Workload
+	rest.CongestionControl = ""
+	if !reflect.DeepEqual(rest, Override{}) {
+		return ""
+	}
+	return l.Workload.CongestionControl
+}
+
+// workload is what is left of the level's workload of the parts that are wanted.
+func (l Level) workload(wanted func(part string) bool) *Override {
+	if l.control() == "" || !wanted(setting.CongestionControl) {
+		return nil
+	}
+	return l.Workload
 }
 
 // parts names what a list consists of: a kernel parameter, or another change, each
@@ -128,10 +162,10 @@ func (c *checker) ablate(path string, f Factor) {
 		c.report(path, "ablate %q: not a level of factor %q%s", f.Ablate, f.Name, source.DidYouMean(f.Ablate, names))
 	case list.Name == f.baseline():
 		c.report(path, "%q is the baseline, which each of its settings would be compared with; expected another level", list.Name)
-	case list.Workload != nil:
-		c.report(path, "%q changes the workload as well: expected a level of settings, which can be taken apart", list.Name)
-	case len(parts(list.Settings)) < 2:
-		c.report(path, "%q has %s: expected at least two settings", list.Name, unit.Plural(len(parts(list.Settings)), "setting"))
+	case list.Workload != nil && list.control() == "":
+		c.report(path, "%q changes more of the workload than congestion_control: expected a level of settings, which can be taken apart", list.Name)
+	case len(list.parts()) < 2:
+		c.report(path, "%q has %s: expected at least two settings", list.Name, unit.Plural(len(list.parts()), "setting"))
 	case taken >= 0:
 		c.report(path, "one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise", list.Name, names[taken])
 	case c.Factors[earlier].Name != f.Name:

@@ -88,3 +88,26 @@ func TestPartLabelsDiffer(t *testing.T) {
 		t.Errorf("%q", names)
 	}
 }
+
+// TestAblateControl: the congestion control that a list gives its flows is one of its parts.
+func TestAblateControl(t *testing.T) {
+	s := parse(t, pair+`
+factors:
+  settings:
+    ablate: all of it
+    levels:
+      as it is: {}
+      all of it:
+        workload: {congestion_control: reno}
+        settings: [{host: a, sysctl: {net.ipv4.tcp_sack: 1}}]
+`)
+	for _, l := range s.Factors[0].Levels[2:] {
+		has := l.Workload != nil && l.Workload.CongestionControl == "reno"
+		if own := l.Part == "net.ipv4.tcp_congestion_control"; has != (own == (l.Against == "")) || len(l.Settings) > 0 == has {
+			t.Errorf("%s (%s): %+v, settings %v", l.Name, l.Part, l.Workload, l.Settings)
+		}
+	}
+	if n := len(s.Factors[0].Levels); n != 6 {
+		t.Errorf("%d levels", n)
+	}
+}

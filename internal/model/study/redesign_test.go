@@ -22,9 +22,8 @@ func TestRedesign(t *testing.T) {
 		asked Redesign
 		want  string // of the error
 	}{
-		{replicates(0), "--replicates: replicates 0: expected 2 to 10000: an interval needs at least two trials of each treatment"},
-		{replicates(1), "--replicates: replicates 1: expected 2 to 10000: an interval needs at least two trials of each treatment"},
-		{replicates(-3), "--replicates: replicates -3: expected 2 to 10000: an interval needs at least two trials of each treatment"},
+		{replicates(0), "--replicates: replicates 0: expected 1 to 10000 blocks"},
+		{replicates(-3), "--replicates: replicates -3: expected 1 to 10000 blocks"},
 		{until(0), "--until: until 0%: expected more than 0% and less than 100%"},
 		{until(1), "--until: until 100%: expected more than 0% and less than 100%"},
 		{budget(0), "--budget: budget: expected more than 0s"},

@@ -79,8 +79,8 @@ func (c *checker) label(path, what, name string) {
 	}
 }
 
-// minReplicates is what an interval takes: a spread has two ends.
-const minReplicates = 2
+// minReplicates is a look: figures without intervals.
+const minReplicates = 1
 
 // maxReplicates bounds the blocks of a run.
 const maxReplicates = 10_000
@@ -89,7 +89,7 @@ const maxReplicates = 10_000
 // left to its default.
 func (d Design) check(given func(path string) bool, report source.Report) {
 	if d.Replicates > maxReplicates || d.Replicates < minReplicates && given("design.replicates") {
-		report("design.replicates", "replicates %d: expected %d to %d: an interval needs at least two trials of each treatment", d.Replicates, minReplicates, maxReplicates)
+		report("design.replicates", "replicates %d: expected %d to %d blocks", d.Replicates, minReplicates, maxReplicates)
 	}
 	for _, r := range []struct {
 		key   string

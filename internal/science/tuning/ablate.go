@@ -3,10 +3,9 @@
 // does (internal/model/study). Effects are those of the run, with its intervals and
 // its correction for many comparisons; nothing is estimated here.
 //
-// A setting is kept if it is proven to do good, alone or as a part of the list, and
-// is not proven to do harm in the other place, nor by another response: what is
-// good for goodput may be bad for latency. One that does nothing is left out, as is one
-// of which nothing is known.
+// A setting is worth keeping if it is shown to do good, alone or as a part of the list,
+// and not to do harm in the other place, nor in another response by more than is
+// accepted. Which of them are enough by themselves is found by further trials (Enough).
 package tuning
 
 import (
@@ -15,27 +14,20 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-
-	"linerate/internal/model/metric"
 	"linerate/internal/model/settingfile"
 )
 
 // Judge concludes from a run what the list did, and each of its settings. Settings
-// has what was not tried already; the others are completed.
-func Judge(run *record.Run, settings []record.TuneSetting) *record.Tune {
+// has what was not tried already; the others are completed. accept has the losses that
+// a setting may have for its gains; nil: none.
+func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *record.Tune {
 	t := begin(run)
 	f := factor(run)
 	t.List, t.Off = effect(run, f, cmp.Or(f.Ablate, settingfile.TheList)), effect(run, f, settingfile.OffAgain)
+	t.Written = effect(run, f, settingfile.Written)
+	t.Figures = figures(run, f.Baseline, settingfile.Written, cmp.Or(f.Ablate, settingfile.TheList))
 	t.Settings = append(t.Settings, settings...)
-	tried := tried{some: partial(f)}
-	for _, s := range settings {
-		if s.Verdict != record.NotTried {
-			tried.n++
-		}
-	}
-	// A list of one setting is that setting; of a longer one it may be that a single
-	// part was tried.
-	alone := tried.n == 1 && !slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Part != "" })
+	alone := listIsOne(run, settings)
 	for i := range t.Settings {
 		s := &t.Settings[i]
 		if s.Verdict == record.NotTried {
@@ -54,10 +46,22 @@ func Judge(run *record.Run, settings []record.TuneSetting) *record.Tune {
 			s.Alone = t.List
 		}
 		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
-		weigh(s, t.Responses)
+		weigh(s, t.Responses, accept)
 	}
-	t.Answer = answer(t, tried, alone, metric.Of(run)[0])
+	t.Answer = answer(t, run)
 	return t
+}
+
+// listIsOne: a list of one setting is that setting. Of a longer one it may be that a
+// single part was tried.
+func listIsOne(run *record.Run, settings []record.TuneSetting) bool {
+	n := 0
+	for _, s := range settings {
+		if s.Verdict != record.NotTried {
+			n++
+		}
+	}
+	return n == 1 && !slices.ContainsFunc(factor(run).Levels, func(l record.Level) bool { return l.Part != "" })
 }
 
 // partial: of the list's changes there are some that no level has alone or leaves out,

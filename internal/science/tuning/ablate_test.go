@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 		{down, down, record.Mixed, false},
 	} {
 		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
-		got := Judge(run, settings).Settings[0]
+		got := Judge(run, settings, nil).Settings[0]
 		if got.Verdict != test.want || got.Keep != test.keep {
 			t.Errorf("alone %s, without it %s: %s, keep %t; want %s, %t", test.alone, test.removed, got.Verdict, got.Keep, test.want, test.keep)
 		}
@@ -71,19 +71,19 @@ func TestAnswers(t *testing.T) {
 		verdicts  []string
 		want      string
 	}{
-		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a and net.b do it together: alone neither makes a difference; the other one makes no difference."},
+		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a and net.b together: alone neither makes a difference; the other one makes no difference."},
 		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); nor does any of its 2 settings."},
-		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; nothing is sure of the other one."},
-		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); none of its settings is surely what does it; nothing is sure of the 2 settings."},
-		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "net.a and net.b do it; all 2 others make no difference."},
-		{up, sameWords, []string{open, down, sameWords, down}, "net.a and net.b do it together: alone neither gives more than 1.11×."},
-		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "net.b and net.c do it together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), and the list does not miss it; the other one makes no difference."},
-		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b do it; the other one makes no difference."},
+		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; the other one is unclear."},
+		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
+		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the 2 others make no difference."},
+		{up, sameWords, []string{open, down, sameWords, down}, "it needs net.a and net.b together: alone neither gives more than 1.11×."},
+		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "it needs net.b and net.c together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), and the list does not miss it; the other one makes no difference."},
+		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help; the other one makes no difference."},
 		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01); net.a helps; net.b harms."},
 		{up, down, []string{up, down, sameWords, sameWords}, "Turned off again it is not as it was (0.25× (0.24–0.26)): something else changed meanwhile, or was left behind."},
 	} {
 		run, settings := runOf(test.list, test.off, test.verdicts...)
-		if got := Judge(run, settings).Answer; !strings.Contains(got, test.want) {
+		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
@@ -93,14 +93,14 @@ func TestAnswers(t *testing.T) {
 func TestListAlone(t *testing.T) {
 	run, _ := runOf(up, sameWords)
 	two := []record.TuneSetting{{Key: "net.a"}, {Key: "net.b"}, {Key: "net.c", Verdict: record.NotTried, Why: "it is not there"}}
-	got := Judge(run, two)
+	got := Judge(run, two, nil)
 	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep || got.Settings[2].Verdict != record.NotTried {
 		t.Errorf("%+v", got.Settings)
 	}
 	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). 1 was not tried."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
-	got = Judge(run, two[1:])
+	got = Judge(run, two[1:], nil)
 	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep || got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). 1 was not tried." {
 		t.Errorf("%s %+v", got.Answer, got.Settings)
 	}
@@ -110,11 +110,11 @@ func TestListAlone(t *testing.T) {
 // what the list does is not that setting's.
 func TestOnePart(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, down)
-	got := Judge(run, settings)
+	got := Judge(run, settings, nil)
 	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 || s.Why != "with others: the list is worse without it" {
 		t.Errorf("%+v", s)
 	}
-	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it."; got.Answer != want {
+	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 }
@@ -131,7 +131,7 @@ func TestSearch(t *testing.T) {
 		{[]string{sameWords, down, sameWords}, "3", "k: 3 is the smallest value that is good enough."},
 		{[]string{sameWords, sameWords, up}, "1", "k: 1 is the smallest value that is good enough."},
 		{[]string{down, down, down}, "", "k: no value below 4 is shown to be good enough."},
-		{[]string{down, open, sameWords}, "3", "k: 3 is the smallest value that is good enough. Of 2 nothing is sure."},
+		{[]string{down, open, sameWords}, "3", "k: 3 is the smallest value that is good enough. 2 is inconclusive."},
 	} {
 		run := &record.Run{}
 		for i, v := range test.verdicts {
@@ -148,7 +148,7 @@ func TestSearch(t *testing.T) {
 func TestDoubtsComeAlong(t *testing.T) {
 	run, settings := runOf(up, sameWords, up, down)
 	run.Trust = []record.Check{{Check: "limit", Pass: true}, {Check: "alive", Detail: "a flow died"}}
-	if got := Judge(run, settings).Trust; len(got) != 1 || got[0].Check != "alive" {
+	if got := Judge(run, settings, nil).Trust; len(got) != 1 || got[0].Check != "alive" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestConditions(t *testing.T) {
 	if len(runs) != 2 || at[0]["path"] != "long" || at[1]["path"] != "short" {
 		t.Fatalf("%d conditions: %v", len(runs), at)
 	}
-	if long, short := Judge(runs[0], settings), Judge(runs[1], settings); long.Settings[0].Verdict != record.Helps || short.Settings[0].Verdict != record.NoDifference {
+	if long, short := Judge(runs[0], settings, nil), Judge(runs[1], settings, nil); long.Settings[0].Verdict != record.Helps || short.Settings[0].Verdict != record.NoDifference {
 		t.Errorf("%s\n%s", long.Answer, short.Answer)
 	}
 }
@@ -183,7 +183,7 @@ func TestPartlyTried(t *testing.T) {
 		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01); the one setting that was tried makes no difference."},
 		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "all 2 settings that were tried make no difference."},
 		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it; the other one that was tried makes no difference."},
-		{13, up, []string{open, open, open, open}, "none of its settings that were tried is surely what does it; nothing is sure of the 2 settings that were tried."},
+		{13, up, []string{open, open, open, open}, "no single one of its settings that were tried clearly does it; the 2 settings that were tried are unclear."},
 		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "nor does any of its 2 settings."},
 	} {
 		run, settings := runOf(test.list, sameWords, test.verdicts...)
@@ -195,7 +195,7 @@ func TestPartlyTried(t *testing.T) {
 			}
 		}
 		f.Levels = append(f.Levels, record.Level{Name: settingfile.TheList, Settings: test.whole})
-		if got := Judge(run, settings).Answer; !strings.Contains(got, test.want) {
+		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/model/record"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
 )
 
 // What is good for goodput may be bad for latency. The verdict on a setting is
@@ -25,8 +25,9 @@ func others(responses []string) (list []metric.Metric) {
 }
 
 // weigh turns a setting's verdict by the responses beside the one that counts.
-func weigh(s *record.TuneSetting, responses []string) {
+func weigh(s *record.TuneSetting, responses []string, accept Accepted) {
 	var gains, costs, depends []string
+	accepted, helps := true, s.Verdict == record.Helps
 	for _, r := range others(responses) {
 		alone, removed := r.Effect(s.Alone), r.Effect(s.Removed)
 		verdict, why, _ := verdict(alone, removed)
@@ -39,6 +40,7 @@ func weigh(s *record.TuneSetting, responses []string) {
 			gains = append(gains, sized(r, shown, shown == removed))
 		case record.Harms:
 			costs = append(costs, sized(r, shown, shown == removed))
+			accepted = accepted && !accept.harmed(r, alone) && !accept.harmed(r, inverse(removed))
 		case record.Mixed: // neither a gain nor a cost: it is which by what else is set
 			depends = append(depends, fmt.Sprintf("%s: %s (%s and %s)", r.Label, why, sizeText(r, alone), sizeText(r, removed)))
 		}
@@ -51,6 +53,7 @@ func weigh(s *record.TuneSetting, responses []string) {
 	case s.Verdict == record.Helps && len(costs) > 0, s.Verdict == record.Harms && len(gains) > 0:
 		s.Verdict = record.Trades
 		because(s.Why, append(costs, gains...)...)
+		s.Keep = helps && accepted
 	case s.Verdict == record.Helps, s.Verdict == record.Harms, s.Verdict == record.Mixed:
 		s.Why = strings.Join(append([]string{s.Why}, append(gains, costs...)...), "; ")
 	case len(gains) > 0 && len(costs) > 0:
@@ -78,6 +81,23 @@ func weigh(s *record.TuneSetting, responses []string) {
 	s.Why = strings.Join(depends, "; ")
 }
 
+// inverse is an effect seen from its other side: what a setting does that a list is
+// compared without.
+func inverse(e *record.Effect) *record.Effect {
+	if e == nil || e.Difference != nil || e.Ratio.None || e.Ratio.Low <= 0 {
+		return nil
+	}
+	made := *e
+	made.Ratio = record.EffectSize{Mean: 1 / e.Ratio.Mean, Low: 1 / e.Ratio.High, High: 1 / e.Ratio.Low}
+	switch e.Verdict {
+	case record.Improves:
+		made.Verdict = record.Worsens
+	case record.Worsens:
+		made.Verdict = record.Improves
+	}
+	return &made
+}
+
 // sized is an effect in a response beside: "latency p99 worsens, 3.00× (2.80–3.20)".
 func sized(r metric.Metric, e *record.Effect, without bool) string {
 	text := fmt.Sprintf("%s %s, %s", r.Label, e.Verdict, sizeText(r, e))
@@ -97,40 +117,25 @@ func sizeText(r metric.Metric, e *record.Effect) string {
 	return unit.With(fmt.Sprintf("%+.3g", d.Mean*unit.Per))
 }
 
-// Proven says whether an effect improves something and worsens nothing.
-func Proven(e *record.Effect) bool {
-	if e == nil {
-		return false
-	}
-	improves := e.Verdict == record.Improves
-	for i := range e.Beside {
-		switch e.Beside[i].Verdict {
-		case record.Worsens:
-			return false
-		case record.Improves:
-			improves = improves || e.Verdict == record.NoDifference
-		}
-	}
-	return improves && e.Verdict != record.Worsens
-}
-
-// also says what an effect is beside the response that counts: every change, and what is
+// also says what a level does beside the response that counts: every change, and what is
 // inconclusive.
-func also(e *record.Effect, responses []string) string {
+func also(t *record.Tune, level string, e *record.Effect) string {
 	var worse, better, open []string
 	if e == nil {
 		return ""
 	}
-	for _, r := range others(responses) {
+	for _, r := range others(t.Responses) {
 		b := r.Effect(e)
 		switch {
 		case b == nil:
 		case b.Verdict == record.Worsens:
-			worse = append(worse, r.Label+" "+sizeText(r, b))
+			worse = append(worse, r.Label+" "+change(t, level, r, b))
 		case b.Verdict == record.Improves:
-			better = append(better, r.Label+" "+sizeText(r, b))
+			better = append(better, r.Label+" "+change(t, level, r, b))
+		case b.Verdict == record.Inconclusive && isWorse(r, b, t.Margin):
+			open = append(open, fmt.Sprintf("%s may be worse (%s, inconclusive)", r.Label, meanText(r, b)))
 		case b.Verdict == record.Inconclusive:
-			open = append(open, r.Label+" "+sizeText(r, b))
+			open = append(open, fmt.Sprintf("%s is inconclusive (%s)", r.Label, meanText(r, b)))
 		}
 	}
 	var parts []string
@@ -148,8 +153,47 @@ func also(e *record.Effect, responses []string) string {
 		}
 		parts = append(parts, word+join(better))
 	}
-	if len(open) > 0 {
-		parts = append(parts, "; inconclusive: "+join(open))
+	for _, one := range open {
+		parts = append(parts, "; "+one)
 	}
 	return strings.Join(parts, "")
+}
+
+// meanText is sizeText without the interval.
+func meanText(r metric.Metric, e *record.Effect) string {
+	mean, _, _ := strings.Cut(sizeText(r, e), " (")
+	return mean
+}
+
+// isWorse: an estimate, of which nothing is sure, is worse by more than the margin.
+func isWorse(r metric.Metric, e *record.Effect, margin float64) bool {
+	mean, _, _, ok := relative(r, e, 0)
+	return ok && mean < -margin
+}
+
+// change is an effect with what the response was and is where that is known: "24.1 → 60
+// Mbit/s, 2.49× (2.41–2.57)".
+func change(t *record.Tune, level string, r metric.Metric, e *record.Effect) string {
+	from, to := figureOf(t, settingfile.AsItIs, r), figureOf(t, level, r)
+	if from == nil || to == nil {
+		return sizeText(r, e)
+	}
+	return fromTo(r, *from, *to) + ", " + sizeText(r, e)
+}
+
+func figureOf(t *record.Tune, level string, r metric.Metric) *record.ResponseEstimate {
+	for _, f := range t.Figures {
+		for i := range f.Responses {
+			if f.Name == level && f.Responses[i].Response == r.Name {
+				return &f.Responses[i]
+			}
+		}
+	}
+	return nil
+}
+
+// fromTo spells two estimates of a response in one unit: "24.1 → 60 Mbit/s".
+func fromTo(r metric.Metric, from, to record.ResponseEstimate) string {
+	scale := r.Scale("", max(from.Mean, to.Mean, -from.Mean, -to.Mean))
+	return fmt.Sprintf("%.3g → %s", from.Mean*scale.Per, scale.With(fmt.Sprintf("%.3g", to.Mean*scale.Per)))
 }

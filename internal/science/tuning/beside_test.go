@@ -56,7 +56,7 @@ func TestBeside(t *testing.T) {
 	} {
 		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
 		beside(run, test.latency)
-		s := Judge(run, settings).Settings[0]
+		s := Judge(run, settings, nil).Settings[0]
 		if s.Verdict != test.want || s.Keep != test.keep || !strings.Contains(s.Why, test.why) || strings.HasPrefix(s.Why, ";") {
 			t.Errorf("%s: %s, keep %t: %s; want %s, %t: …%s…", name, s.Verdict, s.Keep, s.Why, test.want, test.keep, test.why)
 		}
@@ -73,8 +73,8 @@ func TestAnswersWithLatency(t *testing.T) {
 		want    string
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it"},
-		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01)) is good for one thing and bad for another"},
-		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); inconclusive: latency p99 1.20× (1.19–1.21)"},
+		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a trades goodput for latency (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01))"},
+		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse (1.20×, inconclusive)"},
 		{up, map[string]string{settingfile.TheList: up}, "improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
 		{sameWords, map[string]string{settingfile.TheList: down}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
 		{down, map[string]string{settingfile.TheList: down}, "worsens goodput: 0.25× (0.24–0.26), and worsens latency p99"},
@@ -82,7 +82,7 @@ func TestAnswersWithLatency(t *testing.T) {
 	} {
 		run, settings := runOf(test.list, sameWords, up, down, sameWords, sameWords)
 		beside(run, test.latency)
-		if got := Judge(run, settings).Answer; !strings.Contains(got, test.want) {
+		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
@@ -98,11 +98,12 @@ func TestProven(t *testing.T) {
 	} {
 		e := effectOf(settingfile.TheList, test.goodput, 1)
 		e.Beside = []record.Effect{effectOf(settingfile.TheList, test.latency, 1)}
-		if got := Proven(&e); got != test.want {
+		e.Beside[0].Response = "latency_p99"
+		if got := Proven(&e, nil); got != test.want {
 			t.Errorf("goodput %s, latency %s: %t", test.goodput, test.latency, got)
 		}
 	}
-	if Proven(nil) {
+	if Proven(nil, nil) {
 		t.Error("what was not tried is proven")
 	}
 }
@@ -125,12 +126,12 @@ func TestSearchBeside(t *testing.T) {
 func TestNotTogether(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{settingfile.TheList: up, "only net.a": up, "only net.b": up})
-	if got := Judge(run, settings).Answer; !strings.HasSuffix(got, "; net.a and net.b do it.") {
+	if got := Judge(run, settings, nil).Answer; !strings.HasSuffix(got, "; net.a and net.b help.") {
 		t.Error(got)
 	}
 	run, settings = runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{settingfile.TheList: up, "without net.a": down, "without net.b": down})
-	if got := Judge(run, settings).Answer; !strings.Contains(got, "net.a and net.b do it together: alone neither makes a difference") {
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, "net.a and net.b help together: alone neither makes a difference") {
 		t.Error(got)
 	}
 }
@@ -139,7 +140,50 @@ func TestNotTogether(t *testing.T) {
 func TestDependsBeside(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{"only net.a": up, "without net.a": up})
-	if got := Judge(run, settings).Answer; !strings.Contains(got, "net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))) depends on the others") {
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, "net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))) depends on the others") {
 		t.Error(got)
+	}
+}
+
+// TestAccepted: a loss is accepted when the whole of its interval is within what is.
+func TestAccepted(t *testing.T) {
+	for _, test := range []struct {
+		worse, accept float64
+		want          bool
+	}{{1.05, 0.1, true}, {1.095, 0.1, false}, {1.05, 0, false}, {1.5, 0.1, false}} {
+		run, settings := runOf(up, sameWords, up, down, sameWords, sameWords)
+		beside(run, map[string]string{"only net.a": down, settingfile.TheList: down})
+		for i := range run.Effects {
+			if b := &run.Effects[i].Beside[0]; b.Verdict == down {
+				b.Ratio = record.EffectSize{Mean: test.worse, Low: test.worse - 0.01, High: test.worse + 0.01}
+			}
+		}
+		got := Judge(run, settings, Accepted{"latency": test.accept})
+		if s := got.Settings[0]; s.Verdict != record.Trades || s.Keep != test.want || Proven(got.List, Accepted{"latency": test.accept}) != test.want {
+			t.Errorf("%g accepted of %g: %s, keep %t, proven %t", test.accept, test.worse, s.Verdict, s.Keep, Proven(got.List, Accepted{"latency": test.accept}))
+		}
+	}
+}
+
+// TestOffer: a trade says what it gives and costs in units, and which flag accepts it.
+func TestOffer(t *testing.T) {
+	run, _ := runOf(up, sameWords)
+	beside(run, map[string]string{settingfile.TheList: down})
+	run.Factors[0].Baseline = settingfile.AsItIs
+	for level, values := range map[string][2]float64{settingfile.AsItIs: {24.1e6, 5000}, settingfile.TheList: {60e6, 20000}} {
+		run.Treatments = append(run.Treatments, record.Treatment{Levels: map[string]string{settingfile.Factor: level}, Responses: []record.ResponseEstimate{
+			{Response: "goodput", Mean: values[0], Trials: 4}, {Response: "latency_p99", Mean: values[1], Trials: 4},
+		}})
+	}
+	o := offer(run, settingfile.TheList, record.TuneProof{Settings: []string{"net.a", "net.b"}, Effect: &run.Effects[0]})
+	if o == nil || strings.Join(o.Accept, " ") != "--accept-latency 305%" {
+		t.Fatalf("%+v", o)
+	}
+	want := "net.a and net.b trade goodput 24.1 → 60 Mbit/s (4.00× (3.99–4.01)) for latency p99 5 → 20 ms (at most 3e+02 % worse)"
+	if got := Offered(o); got != strings.Replace(want, "3e+02", "301", 1) {
+		t.Error(got)
+	}
+	if o := offer(run, settingfile.TheList, record.TuneProof{Effect: &run.Effects[1]}); o != nil {
+		t.Errorf("what costs nothing is offered as a trade: %+v", o)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 )
 
@@ -72,6 +73,13 @@ var catalogue = table(parametersCSV, func(column map[string]string) parameter {
 	}
 	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["unit"], column["scope"], column["no_effect_on_tcp"]}
 })
+
+// MachineWide reports whether a parameter is known to be one of the whole machine, of which
+// no network namespace has its own.
+func MachineWide(key string) bool {
+	p := find(key)
+	return p != nil && p.scope == record.ScopeMachine
+}
 
 // removedParameter is a parameter that kernels no longer have, or have without effect.
 type removedParameter struct {

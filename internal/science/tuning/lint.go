@@ -99,6 +99,13 @@ func (c *checker) add(l settingfile.Line, id, severity, fix, format string, args
 	})
 }
 
+// correct says what was meant in the line of the latest finding.
+func (c *checker) correct(key, value string) {
+	if key != "" && value != "" {
+		c.out.Findings[len(c.out.Findings)-1].Correction = key + " = " + value
+	}
+}
+
 func (c *checker) file(f *settingfile.File) {
 	c.out.Files = append(c.out.Files, record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines)})
 	for _, a := range f.Apart {
@@ -191,16 +198,20 @@ func (c *checker) exists(l settingfile.Line) bool {
 			severity, says = record.LintWarning, "it does nothing any more"
 		}
 		c.add(l, id, severity, fix, "%s%s: %s", says, since, r.why)
+		key, value, _ := strings.Cut(r.now, " = ")
+		c.correct(key, cmp.Or(value, l.Value))
 		return false
 	case asked && !known.Exists && setting.InterfaceOf(l.Key) != "":
 		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key), c.kernel.Release)
 		return false
 	case asked && !known.Exists:
 		c.add(l, "unknown", record.LintError, known.Near, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, slices.DeleteFunc([]string{known.Near}, func(key string) bool { return key == "" })))
+		c.correct(known.Near, l.Value)
 		return false
 	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
 		if key := similar(l.Key); key != "" {
 			c.add(l, "unknown", record.LintWarning, key, "it is not known here; did you mean %q?", key)
+			c.correct(key, l.Value)
 			return false
 		}
 	}

@@ -2,27 +2,44 @@ package tuning
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
-	"linerate/internal/model/record"
-
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
 	"linerate/internal/science/stats"
 )
 
+// Answer says again what a run showed of a list, with what was proven and kept since.
+func Answer(t *record.Tune, run *record.Run) string { return answer(t, run) }
+
 // answer says it in a sentence: what the list does, which of its settings do it,
 // which harm, and how many make no difference. What else must be known follows.
-func answer(t *record.Tune, n tried, alone bool, of metric.Metric) string {
+func answer(t *record.Tune, run *record.Run) string {
 	var parts, said []string
+	of, tried := metric.Of(run)[0], tried{some: partial(factor(run))}
+	for _, s := range t.Settings {
+		if s.Verdict != record.NotTried {
+			tried.n++
+		}
+	}
 	switch {
 	case t.List == nil:
 		return "The list has not been tried."
-	case alone:
+	case listIsOne(run, t.Settings):
 		parts = append(parts, only(t.Settings)+does(t, of))
 	default:
-		parts = append(parts, "The list as a whole"+does(t, of))
-		parts = append(parts, settings(t, n, of)...)
+		name := "The list as a whole"
+		if t.Written != nil {
+			name = "The list as corrected"
+		}
+		parts = append(parts, name+does(t, of))
+		if t.Written != nil {
+			parts = append(parts, "as written: "+change(t, settingfile.Written, of, t.Written)+", "+t.Written.Verdict)
+		}
+		parts = append(parts, settings(t, tried, of)...)
 	}
 	said = append(said, strings.Join(parts, "; ")+".")
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
@@ -48,23 +65,25 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		among = " that were tried"
 	}
 	named := len(by[record.Helps]) + len(by[record.Harms]) + len(by[record.Mixed]) + len(by[record.Trades])
-	if helps, spare := missed(by[record.Helps]); len(helps) > 0 {
-		if t.List.Verdict != record.Improves && !Proven(t.List) {
-			said = append(said, list(helps)+" "+plural(len(helps), "helps", "help"))
-		} else {
-			said = append(said, list(helps)+" "+plural(len(helps), "does", "do")+" it"+together(t.List, helps, of))
-		}
+	switch helps, spare := missed(by[record.Helps]); {
+	case t.Proof != nil:
+		said = append(said, proved(t, of))
+	case len(helps) > 0:
+		said = append(said, screened(t, helps, of))
 		for _, s := range spare {
 			said = append(said, fmt.Sprintf("%s helps alone, %s, and the list does not miss it", s.Key, ratioText(s.Alone)))
 		}
-	} else if len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves {
-		said = append(said, "none of its settings"+among+" is surely what does it")
+	case len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves:
+		said = append(said, "no single one of its settings"+among+" clearly does it")
 	}
 	if harms := by[record.Harms]; len(harms) > 0 {
 		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm"))
 	}
-	if trades := by[record.Trades]; len(trades) > 0 {
-		said = append(said, reasoned(trades)+" "+plural(len(trades), "is", "are")+" good for one thing and bad for another")
+	for _, s := range by[record.Trades] {
+		if t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
+			continue // the offer says it
+		}
+		said = append(said, fmt.Sprintf("%s trades %s (%s)", s.Key, forWhat(s, t.Responses), s.Why))
 	}
 	if mixed := by[record.Mixed]; len(mixed) > 0 {
 		said = append(said, reasoned(mixed)+" "+plural(len(mixed), "depends", "depend")+" on the others")
@@ -82,7 +101,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		case n == 1:
 			return "the other one" + strings.Replace(among, "were", "was", 1)
 		}
-		return fmt.Sprintf("all %d others%s", n, among)
+		return fmt.Sprintf("the %d others%s", n, among)
 	}
 	switch n := len(by[record.NoDifference]); {
 	case n == 0:
@@ -92,9 +111,109 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		said = append(said, others(n)+" "+plural(n, "makes", "make")+" no difference")
 	}
 	if n := len(by[record.Inconclusive]); n > 0 {
-		said = append(said, "nothing is sure of "+strings.Replace(others(n), "all ", "the ", 1))
+		said = append(said, strings.Replace(others(n), "all ", "the ", 1)+plural(n, " is", " are")+" unclear")
 	}
 	return said
+}
+
+// proved says what the settings that were proven do, by the verdict of their proof.
+func proved(t *record.Tune, of metric.Metric) string {
+	p := t.Proof
+	e, level := p.Effect, KeptLevel
+	if p.AgainstList == nil {
+		level = settingfile.TheList
+	}
+	n, names := len(p.Settings), join(p.Settings)
+	switch {
+	case e == nil:
+		return "what " + names + plural(n, " does by itself", " do by themselves") + " is not known"
+	case e.Verdict == record.Improves && p.Gain != nil && *p.Gain < 1-SmallLoss:
+		return fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, level, of, e))
+	case e.Verdict == record.Improves && p.AgainstList == nil && t.List.Verdict == record.Improves && p.Run == t.Run:
+		return names + plural(n, " does it", " do it") + together(t.List, keyed(t.Settings, p.Settings), of)
+	case e.Verdict == record.Improves:
+		text := names + plural(n, " does it", " do it")
+		if how := together(e, keyed(t.Settings, p.Settings), of); how != "" {
+			text += how + ";"
+		} else {
+			text += ":"
+		}
+		return text + plural(n, " by itself ", " by themselves ") + change(t, level, of, e) + ofGain(p)
+	case gains(e):
+		return names + plural(n, " improves ", " improve ") + strings.TrimPrefix(strings.TrimPrefix(also(t, level, e), ", and improves "), ", but improves ")
+	}
+	return fmt.Sprintf("%s by %s: %s, %s", names, plural(n, "itself", "themselves"), change(t, level, of, e), e.Verdict)
+}
+
+func ofGain(p *record.TuneProof) string {
+	if p.Gain == nil || p.AgainstList == nil {
+		return ""
+	}
+	return fmt.Sprintf(", %.0f %% of the best set's gain", min(100, 100**p.Gain))
+}
+
+// keyed are the settings of these keys.
+func keyed(settings []record.TuneSetting, keys []string) []record.TuneSetting {
+	return slices.DeleteFunc(slices.Clone(settings), func(s record.TuneSetting) bool { return !slices.Contains(keys, s.Key) })
+}
+
+// screened says what is shown of settings that help, which were not tried by themselves.
+func screened(t *record.Tune, helps []record.TuneSetting, of metric.Metric) string {
+	n, names := len(helps), list(helps)
+	if t.List.Verdict != record.Improves && !Proven(t.List, nil) {
+		return names + " " + plural(n, "helps", "help")
+	}
+	if n == 1 && t.List.Verdict == record.Improves {
+		alone, _, _, known := relative(of, helps[0].Alone, 0)
+		whole, _, _, _ := relative(of, t.List, 0)
+		if known && alone >= (1-SmallLoss)*whole {
+			return names + " does it"
+		}
+	}
+	if slices.ContainsFunc(helps, func(s record.TuneSetting) bool { return s.Removed == nil || s.Removed.Verdict != record.Worsens }) {
+		return names + " " + plural(n, "helps", "help") + together(t.List, helps, of)
+	}
+	return "it needs " + names + together(t.List, helps, of)
+}
+
+// forWhat are the responses that a setting trades: "goodput for latency".
+func forWhat(s record.TuneSetting, responses []string) string {
+	var gains, costs []string
+	for _, name := range responses {
+		r, known := metric.Find(name)
+		if !known {
+			continue
+		}
+		what := AcceptName(r.Name)
+		switch v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); {
+		case v == record.Helps && !slices.Contains(gains, what):
+			gains = append(gains, what)
+		case v == record.Harms && !slices.Contains(costs, what):
+			costs = append(costs, what)
+		}
+	}
+	return join(gains) + " for " + join(costs)
+}
+
+// Offered says what an offer gains and costs, in absolute units.
+func Offered(o *record.TuneOffer) string {
+	var gains, costs []string
+	spell := func(t record.TuneTrade) string {
+		r, _ := metric.Find(t.Response)
+		text := r.Label + " " + fromTo(r, t.From, t.To)
+		if t.Effect.Verdict == record.Worsens && t.Worst != nil {
+			return fmt.Sprintf("%s (at most %.0f %% worse)", text, max(1, math.Ceil(100**t.Worst)))
+		}
+		return text + " (" + sizeText(r, t.Effect) + ")"
+	}
+	for _, t := range o.Gains {
+		gains = append(gains, spell(t))
+	}
+	for _, t := range o.Costs {
+		costs = append(costs, spell(t))
+	}
+	n := len(o.Settings)
+	return fmt.Sprintf("%s %s %s for %s", join(o.Settings), plural(n, "trades", "trade"), join(gains), join(costs))
 }
 
 // missed parts the settings that help: those that the list is worse without did it,
@@ -127,7 +246,7 @@ func together(list *record.Effect, helps []record.TuneSetting, of metric.Metric)
 	}
 	for _, s := range helps {
 		same := s.Alone.Verdict == record.NoDifference
-		if same && Proven(s.Alone) {
+		if same && Proven(s.Alone, nil) {
 			return "" // it does good alone, by something else than what counts
 		}
 		none = none && same
@@ -179,21 +298,22 @@ func only(settings []record.TuneSetting) string {
 // does says what the list does, as a predicate.
 func does(t *record.Tune, of metric.Metric) string {
 	e := t.List
-	also := also(e, t.Responses)
+	also := also(t, settingfile.TheList, e)
+	size := change(t, settingfile.TheList, of, e)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
-		return " " + e.Verdict + " " + of.Label + ": " + sizeText(of, e) + also
+		return " " + e.Verdict + " " + of.Label + ": " + size + also
 	case record.NoDifference:
 		what := ""
 		if len(t.Responses) > 1 {
 			what = " of " + of.Label
 		}
-		return fmt.Sprintf(" makes no difference%s beyond ±%.3g %%: %s%s", what, 100*t.Margin, sizeText(of, e), also)
+		return fmt.Sprintf(" makes no difference%s beyond ±%.3g %%: %s%s", what, 100*t.Margin, size, also)
 	}
 	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
-		return " does nothing that is sure: " + sizeText(of, e) + also
+		return " is inconclusive: " + of.Label + " " + size + also
 	}
-	return fmt.Sprintf(" does nothing that is sure: %s, %s%s", sizeText(of, e), e.Why, also)
+	return fmt.Sprintf(" is inconclusive: %s %s, %s%s", of.Label, size, e.Why, also)
 }
 
 func searched(t *record.Tune, enough, unsure string) string {
@@ -202,15 +322,15 @@ func searched(t *record.Tune, enough, unsure string) string {
 		text = fmt.Sprintf("%s: no value below %s is shown to be good enough.", t.Search.Key, enough)
 	}
 	if unsure != "" {
-		text += fmt.Sprintf(" Of %s nothing is sure.", unsure)
+		text += fmt.Sprintf(" %s is inconclusive.", unsure)
 	}
 	if i := slices.IndexFunc(t.Search.Values, func(v record.TuneValue) bool { return v.Name == enough }); i >= 0 {
-		if other := also(t.Search.Values[i].Effect, t.Responses); other != "" {
+		if other := also(t, "", t.Search.Values[i].Effect); other != "" {
 			text += " Against the largest it is as good" + other + "."
 		}
 	}
 	if e := t.List; e != nil && e.Verdict == record.NoDifference {
-		text += " Without the list it is as good" + also(e, t.Responses) + "."
+		text += " Without the list it is as good" + also(t, "", e) + "."
 	}
 	return text
 }
@@ -232,6 +352,12 @@ func ratioText(e *record.Effect) string {
 // Because says what speaks for a setting that is kept.
 func Because(s record.TuneSetting) string {
 	var said []string
+	if s.Corrected != "" {
+		said = append(said, "corrected from "+s.Corrected)
+	}
+	if s.Added != "" {
+		said = append(said, "added: "+s.Added)
+	}
 	if s.Alone != nil {
 		said = append(said, "alone "+Spelled(s.Alone))
 	}

@@ -19,19 +19,119 @@ import (
 func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (lines []settingfile.Line, all []record.TuneSetting) {
 	winning := settingfile.Winning(files)
 	for i, s := range found.Settings {
-		made := record.TuneSetting{Key: s.Key, Value: s.Value, File: s.File, Line: s.Line, Why: useless(files, found, t, hosts, s)}
+		made := record.TuneSetting{Key: s.Key, Value: s.Value, File: s.File, Line: s.Line}
+		line := winning[i]
+		if key, value, ok := corrected(found, s); ok {
+			made.Corrected = s.Key + " = " + s.Value
+			made.Key, made.Value, line.Key, line.Value = key, value, key, value
+		}
+		made.Why = useless(files, found, t, hosts, made)
 		if made.Why != "" {
 			made.Verdict = record.NotTried
 		} else {
-			lines = append(lines, winning[i])
+			lines = append(lines, line)
 		}
 		all = append(all, made)
 	}
 	return lines, all
 }
 
+// corrected is the line that was meant by a setting, by the last of the findings on it that
+// knows; false: none does, or another line has the key.
+func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok bool) {
+	for _, f := range found.Findings {
+		if f.File == s.File && f.Line == s.Line && f.Correction != "" {
+			key, value, ok = strings.Cut(f.Correction, " = ")
+		}
+	}
+	taken := key != s.Key && slices.ContainsFunc(found.Settings, func(other record.LintSetting) bool { return other.Key == key })
+	return key, value, ok && !taken
+}
+
+// AsWritten are the lines that are tried before they were corrected: those of which hosts
+// take the value as it was. None: nothing was corrected or added.
+func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record.Lint) (written []settingfile.Line) {
+	differs := false
+	for _, l := range lines {
+		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == l.Key })
+		switch s := all[i]; {
+		case s.Added != "":
+			differs = true
+			continue
+		case s.Corrected != "":
+			differs = true
+			key, value, _ := strings.Cut(s.Corrected, " = ")
+			accepted := key == l.Key && !slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
+				return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax")
+			})
+			if !accepted {
+				continue
+			}
+			l.Value = value
+		}
+		written = append(written, l)
+	}
+	if !differs {
+		return nil
+	}
+	return written
+}
+
+// Controls are the congestion controls of the machine that makes a lab.
+type Controls struct {
+	Default   string   // net.ipv4.tcp_congestion_control; empty: not known
+	Available []string // nil: not known
+}
+
+// Control decides which congestion control is tried on a path whose flows have one by
+// default: that of the list or, where it is the same, the path loses frames or hosts have
+// another default, the other kind: bbr beside one that takes a loss for congestion.
+// searched: it is values that are tried, and none is added.
+func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lossy, searched bool, c Controls) ([]settingfile.Line, []record.TuneSetting) {
+	there := func(name string) bool { return c.Available == nil || slices.Contains(c.Available, name) }
+	other := ""
+	for _, name := range []string{"bbr", "cubic", "reno"} {
+		if other == "" && (name == "bbr") != (path == "bbr") && slices.Contains(c.Available, name) {
+			other = name
+		}
+	}
+	i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
+	j := slices.IndexFunc(lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
+	drop := func(why string) ([]settingfile.Line, []record.TuneSetting) {
+		all[i].Verdict, all[i].Why = record.NotTried, why
+		return slices.Delete(lines, j, j+1), all
+	}
+	switch {
+	case i >= 0 && j < 0: // it is not tried for another reason
+		return lines, all
+	case j >= 0 && !there(lines[j].Value):
+		return drop(fmt.Sprintf("this kernel has no congestion control %s (net.ipv4.tcp_available_congestion_control = %s): modprobe tcp_%s", lines[j].Value, strings.Join(c.Available, " "), lines[j].Value))
+	case j >= 0 && lines[j].Value != path:
+		return lines, all
+	case j >= 0 && (other == "" || searched):
+		return drop("the flows have that congestion control already, and there is no other kind to compare it with")
+	case j >= 0:
+		all[i].Corrected, all[i].Added = "", fmt.Sprintf("the flows have %s already, as the list says: the other kind is tried", path)
+		all[i].Value, lines[j].Value = other, other
+		return lines, all
+	case searched:
+		return lines, all
+	}
+	why := ""
+	switch {
+	case lossy && other != "" && path != "bbr":
+		why = "the path loses frames, and " + path + " takes each loss for congestion"
+	case c.Default != "" && c.Default != path && there(c.Default):
+		why, other = "it is this machine's default, and the flows have "+path, c.Default
+	default:
+		return lines, all
+	}
+	all = append(all, record.TuneSetting{Key: setting.CongestionControl, Value: other, Added: why})
+	return append(lines, settingfile.Line{Key: setting.CongestionControl, Value: other}), all
+}
+
 // useless is why a setting is not tried; empty: it is.
-func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string, s record.LintSetting) string {
+func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) string {
 	for _, f := range files {
 		if f.Name == s.File && f.System != settingfile.Linux {
 			return "it is for " + settingfile.SystemNames[f.System] + ", and hosts are changed on Linux only"
@@ -39,7 +139,7 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	}
 	// What this machine's kernel does not have, the hosts' may: they are asked.
 	for _, f := range found.Findings {
-		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError || f.ID == "not-network") {
+		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError && s.Corrected == "" || f.ID == "not-network") {
 			return f.Says
 		}
 	}
@@ -49,9 +149,6 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 				return fmt.Sprintf("%s has no interface %s", host, name)
 			}
 		}
-	}
-	if s.Key == "net.ipv4.tcp_congestion_control" {
-		return "flows choose their congestion control themselves: compare them in a study with a factor of congestion_control"
 	}
 	return ""
 }
@@ -124,6 +221,9 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 		for _, one := range s.Sysctl {
 			add(record.TuneSetting{Key: one.Key, Value: one.Value})
 		}
+	}
+	if w := tried.Factors[i].Levels[j].Workload; w != nil && w.CongestionControl != "" {
+		add(record.TuneSetting{Key: setting.CongestionControl, Value: w.CongestionControl})
 	}
 	for _, s := range Settings(made) { // other kinds of changes
 		add(s)

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,10 +19,10 @@ func TestSelect(t *testing.T) {
 	}
 	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
 	lines, all := Select(files, Files(files, nil), top, []string{"a"})
-	if len(lines) != 1 || lines[0].Key != "net.ipv4.tcp_rmem" || len(all) != 5 {
+	if len(lines) != 2 || lines[0].Key != "net.ipv4.tcp_rmem" || len(all) != 5 {
 		t.Fatalf("to try: %+v of %+v", lines, all)
 	}
-	for i, want := range []string{"", "a has no interface eth7", "flows choose their congestion control", "network", "it is for FreeBSD"} {
+	for i, want := range []string{"", "a has no interface eth7", "", "network", "it is for FreeBSD"} {
 		if s := all[i]; (s.Verdict == record.NotTried) != (want != "") || !strings.Contains(s.Why, want) {
 			t.Errorf("%s: %q, %q; want %q", s.Key, s.Verdict, s.Why, want)
 		}
@@ -52,6 +53,76 @@ func TestWorthwhile(t *testing.T) {
 		s := record.TuneSetting{Key: "net.x"}
 		if tried := Worthwhile(&s, test.line, test.applied, test.refused, test.searched); tried != (test.why == "") || s.Why != test.why || (s.Verdict == record.NotTried) == tried {
 			t.Errorf("%+v: %t, %q", test, tried, s.Why)
+		}
+	}
+}
+
+// TestCorrected: a list is tried as lint corrects it, beside what hosts take of it as it is
+// written; what cannot be meant otherwise, or is in the list anyway, stays.
+func TestCorrected(t *testing.T) {
+	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = 1\n"
+	files := []settingfile.File{settingfile.Read("a.conf", []byte(text), "")}
+	found := Files(files, nil)
+	lines, all := Select(files, found, &topology.Topology{}, nil)
+	got, written := []string{}, []string{}
+	for _, l := range lines {
+		got = append(got, l.Setting())
+	}
+	for _, l := range AsWritten(lines, all, found) {
+		written = append(written, l.Setting())
+	}
+	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864", "net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("tried %q, want %q", got, want)
+	}
+	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1"}; !slices.Equal(written, want) {
+		t.Errorf("as written %q, want %q", written, want)
+	}
+	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
+		t.Errorf("%+v", all)
+	}
+	twice := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_bic = 1\nnet.ipv4.tcp_congestion_control = bbr\n"), "")}
+	if lines, _ := Select(twice, Files(twice, nil), &topology.Topology{}, nil); len(lines) != 2 || lines[0].Key != "net.ipv4.tcp_bic" {
+		t.Errorf("a correction to a key of the list: %+v", lines)
+	}
+}
+
+// TestControl: which congestion control is tried beside that of the flows.
+func TestControl(t *testing.T) {
+	both := Controls{Default: "cubic", Available: []string{"reno", "bbr", "cubic"}}
+	for name, test := range map[string]struct {
+		list, path      string
+		lossy, searched bool
+		machine         Controls
+		want            string // empty: none
+		added           bool
+		why             string
+	}{
+		"the list names another":     {list: "bbr", path: "cubic", machine: both, want: "bbr"},
+		"the list names the same":    {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
+		"bbr has it":                 {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
+		"a module is missing":        {list: "westwood", path: "cubic", machine: both, why: "modprobe tcp_westwood"},
+		"the same, and no other":     {list: "cubic", path: "cubic", machine: Controls{Available: []string{"reno", "cubic"}}, why: "no other kind"},
+		"not in the list":            {path: "cubic", machine: both},
+		"the path loses frames":      {path: "cubic", lossy: true, machine: both, want: "bbr", added: true},
+		"with bbr it does not mind":  {path: "bbr", lossy: true, machine: Controls{Default: "bbr", Available: both.Available}},
+		"the machine has another":    {path: "cubic", machine: Controls{Default: "bbr", Available: both.Available}, want: "bbr", added: true},
+		"values are searched":        {path: "cubic", lossy: true, searched: true, machine: both},
+		"nothing known of a machine": {list: "bbr", path: "cubic", want: "bbr"},
+	} {
+		var lines []settingfile.Line
+		var all []record.TuneSetting
+		if test.list != "" {
+			lines = append(lines, settingfile.Line{Key: "net.ipv4.tcp_congestion_control", Value: test.list})
+			all = append(all, record.TuneSetting{Key: "net.ipv4.tcp_congestion_control", Value: test.list})
+		}
+		lines, all = Control(lines, all, test.path, test.lossy, test.searched, test.machine)
+		if test.want == "" {
+			if len(lines) > 0 || test.why != "" && (all[0].Verdict != record.NotTried || !strings.Contains(all[0].Why, test.why)) {
+				t.Errorf("%s: %+v, %+v", name, lines, all)
+			}
+		} else if len(lines) != 1 || len(all) != 1 || lines[0].Value != test.want || all[0].Value != test.want || (all[0].Added != "") != test.added {
+			t.Errorf("%s: %+v, %+v", name, lines, all)
 		}
 	}
 }

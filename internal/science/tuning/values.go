@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
-
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 )
 
@@ -60,12 +60,16 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	value, comment, commented := strings.Cut(l.Value, "#")
 	if commented {
 		c.add(l, "syntax", record.LintWarning, "put the comment on a line of its own", "a comment ends no value: %q is read along with it", "#"+comment)
+		c.correct(l.Key, strings.TrimSpace(value))
 		l.Value = strings.TrimSpace(value)
 	}
 	for word := range strings.FieldsSeq(l.Value) {
 		n, ok := integer(word)
 		if !ok {
 			c.add(l, "refused", record.LintError, meant(l.Value), "the kernel takes %s only; %q is refused", shape(p), word)
+			if fix := meant(l.Value); len(strings.Fields(fix)) == p.values {
+				c.correct(l.Key, fix)
+			}
 			return nil, false
 		}
 		if n < p.min || n > p.max {
@@ -139,6 +143,7 @@ func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 	}
 	if why != "" {
 		c.add(l, "unit", record.LintWarning, "leave it out: the kernel chooses it by the machine's memory", "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page), n, size(comes), why)
+		c.correct(l.Key, spaced(each(numbers, func(n int64) int64 { return n / c.page })))
 	}
 }
 
@@ -169,13 +174,26 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 	switch {
 	case n[0] > n[1] || n[1] > n[2]:
 		c.add(l, "order", record.LintWarning, "", "the three go from least to most: %d, %d, %d do not", n[0], n[1], n[2])
+		c.correct(l.Key, spaced(slices.Sorted(slices.Values(n))))
 	case p.unit == bytes && n[1] == n[2]:
 		c.add(l, "autotuning-off", record.LintWarning, "", "the second is the largest already, so that there is nothing to tune: every connection begins with a buffer of %s, however short its path", size(n[1]))
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
 		c.add(l, "unit", record.LintWarning, "", "it counts bytes: buffers end at %s, less than a window without scaling", size(n[2]))
+		if n[0] <= n[1] && n[1] <= n[2] {
+			c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
+		}
 	}
 }
+
+func each(numbers []int64, of func(int64) int64) (list []int64) {
+	for _, n := range numbers {
+		list = append(list, of(n))
+	}
+	return list
+}
+
+func spaced(numbers []int64) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
 
 // now compares a value with the one that the kernel has.
 func (c *checker) now(l settingfile.Line, p *parameter) {
@@ -184,7 +202,11 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		return
 	}
 	if same(known.Value, l.Value) {
-		c.add(l, "as-it-is", record.LintNote, "", "this kernel has that value now: nothing would change")
+		says := "this kernel has that value now: nothing would change"
+		if l.Key == setting.CongestionControl {
+			says = "this kernel has it now for programs that choose none; whether it is the better one on a path is measured beside another"
+		}
+		c.add(l, "as-it-is", record.LintNote, "", "%s", says)
 		return
 	}
 	was, _ := integers(known.Value)

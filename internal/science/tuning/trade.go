@@ -1,0 +1,121 @@
+package tuning
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+)
+
+// Accepted is how much worse each response may get for a gain in another one: a share, by
+// the name that AcceptName gives the response.
+type Accepted map[string]float64
+
+// AcceptName is the name under which a loss in a response is accepted: all percentiles of
+// latency have one.
+func AcceptName(response string) string {
+	if strings.HasPrefix(response, "latency") {
+		return "latency"
+	}
+	return strings.ReplaceAll(response, "_", "-")
+}
+
+// AcceptNames are those of all responses that a study can be judged by.
+func AcceptNames() []string {
+	var names []string
+	for _, name := range metric.ResponseNames() {
+		if name = AcceptName(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// takes reports whether a loss is accepted: the bad end of its interval is within.
+func (a Accepted) takes(r metric.Metric, e *record.Effect) bool {
+	_, bad, _, ok := relative(r, e, 0)
+	return ok && -bad <= a[AcceptName(r.Name)]
+}
+
+// harmed reports whether an effect in a response is a loss that is not accepted.
+func (a Accepted) harmed(r metric.Metric, e *record.Effect) bool {
+	return e != nil && e.Verdict == record.Worsens && !a.takes(r, e)
+}
+
+// Proven says whether an effect improves something, and worsens nothing by more than is
+// accepted.
+func Proven(e *record.Effect, accept Accepted) bool {
+	if e == nil {
+		return false
+	}
+	improves := e.Verdict == record.Improves
+	for _, r := range responsesOf(e) {
+		b := r.Effect(e)
+		if accept.harmed(r, b) {
+			return false
+		}
+		if b != e && b.Verdict == record.Improves {
+			improves = improves || e.Verdict != record.Inconclusive
+		}
+	}
+	return improves
+}
+
+// responsesOf are the responses that an effect is known in, the first one first.
+func responsesOf(e *record.Effect) (list []metric.Metric) {
+	if r, known := metric.Find(e.Response); known {
+		list = append(list, r)
+	}
+	for i := range e.Beside {
+		if r, known := metric.Find(e.Beside[i].Response); known {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// offer is a proof as a trade; nil: it gains nothing, or costs nothing.
+func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOffer {
+	o := &record.TuneOffer{TuneProof: proof}
+	flags := map[string]float64{}
+	acceptable := true
+	for _, r := range responsesOf(proof.Effect) {
+		e := r.Effect(proof.Effect)
+		t := record.TuneTrade{Response: r.Name, From: figure(run, factor(run).Baseline, r), To: figure(run, level, r)}
+		alone := *e
+		alone.Beside = nil
+		t.Effect = &alone
+		_, bad, _, ok := relative(r, e, 0)
+		if worst := -bad; ok && worst > 0 {
+			t.Worst = &worst
+		}
+		switch e.Verdict {
+		case record.Improves:
+			o.Gains = append(o.Gains, t)
+		case record.Worsens:
+			o.Costs = append(o.Costs, t)
+			if t.Worst == nil {
+				acceptable = false
+				continue
+			}
+			name := AcceptName(r.Name)
+			flags[name] = max(flags[name], *t.Worst)
+		}
+	}
+	if len(o.Gains) == 0 || len(o.Costs) == 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if acceptable {
+			// The next 5 %, since another run's interval ends elsewhere.
+			percent := 5 * math.Ceil(20*flags[name]+1e-9)
+			o.Accept = append(o.Accept, fmt.Sprintf("--accept-%s %s%%", name, strconv.FormatFloat(percent, 'f', -1, 64)))
+		}
+	}
+	return o
+}
