@@ -32,12 +32,31 @@ const (
 
 // UnknownPeerError says that the peer does not speak linerate's protocol, and what it
 // sent instead, as far as that was read.
-type UnknownPeerError struct{ Sent string }
+type UnknownPeerError struct {
+	Sent string
+	// Iperf3: it begins as iperf3 does.
+	Iperf3 bool
+}
 
 func (e UnknownPeerError) Error() string { return "not linerate: " + e.Sent }
 
 func unknownPeer(format string, args ...any) error {
-	return UnknownPeerError{fmt.Sprintf(format, args...)}
+	return UnknownPeerError{Sent: fmt.Sprintf(format, args...)}
+}
+
+// iperf3CookieBytes is what an iperf3 client sends first: 36 letters of base 32, and a NUL.
+const iperf3CookieBytes = 37
+
+// isIperf3 reports whether a peer begins as iperf3 does: a client with its cookie, and a
+// server with one byte, PARAM_EXCHANGE or ACCESS_DENIED (iperf_api.h).
+func isIperf3(seen []byte) bool {
+	switch len(seen) {
+	case 0:
+		return false
+	case headerBytes:
+		return len(bytes.Trim(seen, "abcdefghijklmnopqrstuvwxyz234567")) == 0
+	}
+	return seen[0] == 9 || seen[0] == 0xff
 }
 
 // writeFrame sends one frame in one write.
@@ -61,7 +80,7 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 	var header [headerBytes]byte
 	n, err := io.ReadFull(r, header[:])
 	if seen := header[:min(n, len(magic))]; !bytes.HasPrefix([]byte(magic), seen) {
-		return 0, nil, unknownPeer("it begins with %q", header[:n])
+		return 0, nil, UnknownPeerError{Sent: fmt.Sprintf("it begins with %q", header[:n]), Iperf3: isIperf3(header[:n])}
 	}
 	if err != nil {
 		return 0, nil, err

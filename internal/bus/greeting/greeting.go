@@ -10,6 +10,7 @@
 package greeting
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -108,12 +109,20 @@ type Server struct {
 	Name string
 	// Closed is why conductors are refused; empty: they are accepted.
 	Closed string
+	// Iperf3 is why clients of iperf3 are refused at this port.
+	Iperf3 string
 }
 
 // Receive reads a greeting. A conductor is accepted by calling the function returned,
 // or refused by Refuse. If the error is a Refused, the conductor has received it.
 func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	k, payload, err := readFrame(stream)
+	if unknown, is := errors.AsType[UnknownPeerError](err); is && unknown.Iperf3 {
+		// Read whole, so that closing is no RST. The client says of the answer that the
+		// other side is not iperf3.
+		_, _ = io.CopyN(io.Discard, stream, int64(iperf3CookieBytes-headerBytes))
+		return Peer{}, nil, Refuse(stream, cmp.Or(s.Closed, s.Iperf3))
+	}
 	if err != nil {
 		return Peer{}, nil, err
 	}

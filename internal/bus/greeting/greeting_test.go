@@ -114,6 +114,31 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
+// TestIperf3: an iperf3 client is answered, and its reason known to the server; a client
+// knows an iperf3 server.
+func TestIperf3(t *testing.T) {
+	stream := bytes.NewBufferString(strings.Repeat("a7", 18) + "\x00")
+	_, _, err := Server{Iperf3: "elsewhere"}.Receive(stream)
+	if refused, is := errors.AsType[Refused](err); !is || refused.Reason != "elsewhere" || !strings.HasPrefix(stream.String(), magic) {
+		t.Errorf("%v, answered %q", err, stream.String())
+	}
+	near, far := net.Pipe()
+	defer near.Close()
+	go func() {
+		defer far.Close()
+		_, _, _ = readFrame(far)
+		_, _ = far.Write([]byte{9}) // PARAM_EXCHANGE
+	}()
+	_, err = Introduce(near, "")
+	if other, is := errors.AsType[UnknownPeerError](err); !is || !other.Iperf3 {
+		t.Errorf("%v", err)
+	}
+	_, _, err = Server{}.Receive(bytes.NewBufferString("GET / HTTP/1.1\r\n\r\n"))
+	if other, is := errors.AsType[UnknownPeerError](err); !is || other.Iperf3 {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCookie(t *testing.T) {
 	var b bytes.Buffer
 	sent := NewCookie()

@@ -12,9 +12,10 @@ import (
 func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
 	m := &record.Measure{
 		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: flow.Of(s.options.Flows.Protocol).Name, Started: t.Started,
-		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), Mode: s.options.Flows.Mode,
+		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Mode: s.options.Flows.Mode,
 		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
 	}
+	s.trials = append(s.trials, *t)
 	m.Flows, m.Latency = withoutProbe(t.Flows)
 	m.Trust, m.Findings = trial.Judge(*t, nil)
 	over := t.Over(nil)

@@ -37,7 +37,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		return s.iperf3Flows(request, opened), err
 	}
 	var closed message.Iperf3Closed
-	t, readings, err := s.measureOpened(ctx, open, func() (*trial.Peer, error) {
+	t, readings, err := s.measureOpened(ctx, open, func(ctx context.Context) (*trial.Peer, error) {
 		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed)
 		return &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl}, err
 	})
@@ -50,7 +50,7 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 // iperf3Request is the request to this host's agent.
 func (s *session) iperf3Request() (message.Iperf3Request, error) {
 	o := s.options
-	at, err := complete(o.Addresses[0], iperf3Port)
+	at, err := Complete(o.Addresses[0], iperf3Port)
 	if err != nil {
 		return message.Iperf3Request{}, err
 	}

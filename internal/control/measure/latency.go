@@ -95,6 +95,9 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 	}
 	m.Latency = bufferbloat.Judge(idle, loaded, m.Flows, t.Hosts)
 	m.Latency.ProbePerS, m.Latency.IdleProbePerS, m.Latency.IdleS, m.Latency.Probe = s.probe().Pace, idlePerS, alone.WindowS, probe
+	kept := *m.Latency
+	kept.Probe = nil // among the trial's flows
+	s.trials[len(s.trials)-1].Bufferbloat = &kept
 	return m, nil
 }
 

@@ -3,6 +3,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"linerate/internal/control/trial"
@@ -43,6 +44,8 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 		t, readings, err := s.measureFlows(ctx, s.planned)
 		if err == nil {
 			all[t] = readings
+		} else if ctx.Err() != nil && len(all) > 0 {
+			return nil, trial.ErrEnough
 		}
 		return t, err
 	})
@@ -53,9 +56,14 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.LossFree = found
-	// Of a flow that is paced the limit is that pace.
-	if last := found.Trials[len(found.Trials)-1]; found.BoundedBy == record.BoundedBySender && last.AskedBps == 0 && m.LimitBps > 0 && found.RateBps >= m.LimitBps*(1-found.Resolution) {
+	m.LossFree, s.trials[len(s.trials)-1].LossFree = found, found
+	// The limit of a flow that is paced is that pace; here the links' counts.
+	unpaced := slices.Clone(m.Flows)
+	for i := range unpaced {
+		unpaced[i].RateCapBps = 0
+	}
+	links := s.network().direction(unpaced, t.Hosts, t.Over(nil), unpaced[0].From)
+	if found.BoundedBy == record.BoundedBySender && links.Bps > 0 && found.RateBps >= links.Bps*(1-found.Resolution) {
 		found.BoundedBy = record.BoundedByLimit
 	}
 	return m, nil

@@ -68,6 +68,9 @@ type Options struct {
 	// LossFree asks for the highest rate of datagrams without loss; nil: it is
 	// measured at the rate that Flows say.
 	LossFree *study.LossFree
+	// Linger, unless nil, goes on when the context of Conduct ends: what the window that is
+	// open has measured until then is read and returned.
+	Linger context.Context
 	// Progress is called every interval.
 	Progress func(Progress)
 }
@@ -92,14 +95,17 @@ type session struct {
 	sources []netip.Addr
 	group   trial.Group
 	hellos  map[string]message.Hello
-	idle    bool   // the probe is alone
-	phase   string // which trial of a search is being made
+	idle    bool // the probe is alone
+	began   time.Time
+	trials  []record.Trial // of which documents were made, in order
+	phase   string         // which trial of a search is being made
 }
 
-// Conduct measures. The local agent answers as record.NodeClient over its stream; an
+// Conduct measures, and returns the result as a document of its own and as a run for the
+// notebook (see Keep). The local agent answers as record.NodeClient over its stream; an
 // iperf3 server has none, and is joined to nothing.
-func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, error) {
-	s := &session{options: o, sources: slices.Clone(o.Sources)}
+func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, *record.Run, error) {
+	s := &session{options: o, began: time.Now(), sources: slices.Clone(o.Sources)}
 	streams := map[string]io.ReadWriteCloser{record.NodeClient: local}
 	defer func() {
 		for _, stream := range streams {
@@ -111,7 +117,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			return greeting.Introduce(stream, o.Token)
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		streams[record.NodeServer] = stream
 		s.server = addrOf(stream.RemoteAddr())
@@ -120,26 +126,26 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			s.sources[0] = addrOf(stream.LocalAddr()).Addr()
 		}
 		if s.servers, err = destinations(ctx, o, s.server, name); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	b, err := bus.Start()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer b.Close()
 	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
 	if err := s.attach(ctx, streams); err != nil {
-		return nil, s.withServer(err)
+		return nil, nil, s.withServer(err)
 	}
 	if err := s.checkBounds(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := s.measure(ctx)
 	if err != nil {
-		return nil, s.withServer(err)
+		return nil, nil, s.withServer(err)
 	}
-	return m, nil
+	return m, s.run(m), nil
 }
 
 func addrOf(a net.Addr) netip.AddrPort {
@@ -210,10 +216,15 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 			trial = s.iperf3Trial
 		}
 		m, err := trial(ctx)
+		if err != nil && ctx.Err() != nil && len(documents) > 0 {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
-		documents = append(documents, m)
+		if documents = append(documents, m); ctx.Err() != nil {
+			break
+		}
 	}
 	if len(documents) == 1 {
 		return documents[0], nil
@@ -250,7 +261,7 @@ func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (
 
 // measureOpened measures the flows that open returns in a window, and closes them. After
 // the window it calls ended, unless that is nil, for what a peer without an agent counted.
-func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow, error), ended func() (*trial.Peer, error)) (*record.Trial, trial.Readings, error) {
+func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow, error), ended func(context.Context) (*trial.Peer, error)) (*record.Trial, trial.Readings, error) {
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
@@ -269,7 +280,7 @@ func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow,
 		}
 		known := trial.Context{Nodes: s.group.Nodes, Network: s.network()}
 		if err == nil && ended != nil {
-			known.Peer, err = ended()
+			known.Peer, err = ended(s.lingering(ctx))
 		}
 		if err == nil {
 			made, err = trial.Assemble(made, flows, readings, known)
@@ -367,10 +378,21 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
 		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, flows, begin, end) }) },
 	}
+	if s.phase == "" && !s.idle {
+		w.Linger = s.options.Linger
+	}
 	if s.idle {
 		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0
 	}
 	return s.group.Measure(ctx, w, attempt)
+}
+
+// lingering is the context for what follows a window.
+func (s *session) lingering(ctx context.Context) context.Context {
+	if s.options.Linger != nil {
+		return s.options.Linger
+	}
+	return ctx
 }
 
 // sampling is the time between samples: the interval requested, but short enough to see

@@ -21,7 +21,7 @@ func TestComplete(t *testing.T) {
 		"fe80::1%eth0": "[fe80::1%eth0]:5202", " nas ": "nas:5202",
 		"": "", ":5202": "", "nas:": "", "[nas:5": "", "nas]": "",
 	} {
-		got, err := complete(text, DefaultPort)
+		got, err := Complete(text, DefaultPort)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}

@@ -63,7 +63,12 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
 	default:
-		best := limits.Direct(slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0]), len(flows), flows[0].CapBps())
+		rate, frame := slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0])
+		if out := used[0][from]; shapes(out, rate) {
+			rate, frame.Shaped, frame.Overhead = out.Shaper.RateBps, true, out.Shaper.OverheadBytes
+			frame.Shaper = out.Shaper.Kind + " on " + from + "." + out.Interface
+		}
+		best := limits.Direct(rate, frame, len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
 			best.Why = "unknown: this host's interface reports no speed"
 		}
@@ -147,6 +152,21 @@ func usedOn(all []used, node string) (interfaces []record.InterfaceSnapshot) {
 	return interfaces
 }
 
+// shapes says whether an interface has a qdisc that bounds what it sends, slower than what
+// is known of the link's rate; 0: nothing is.
+func shapes(out record.InterfaceSnapshot, linkBps float64) bool {
+	return out.Shaper.Bounds() && (linkBps == 0 || out.Shaper.RateBps < linkBps)
+}
+
+// shaped is what is different in the direction out of an interface that a qdisc shapes; nil:
+// none does.
+func shaped(out record.InterfaceSnapshot, linkBps float64) *topology.Impairment {
+	if !shapes(out, linkBps) {
+		return nil
+	}
+	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true, Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
+}
+
 // middle stands for all that is between the two hosts' interfaces.
 const middle = "network"
 
@@ -165,9 +185,10 @@ func between(all []used) *topology.Topology {
 	if several {
 		t.Switches = []topology.Switch{{Name: middle, Unmanaged: true}}
 	} else {
+		rate := slower(clients[0].SpeedBps, servers[0].SpeedBps)
 		t.Links = []topology.Link{{
 			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
-			Impairment: topology.Impairment{Rate: unit.BitRate(slower(clients[0].SpeedBps, servers[0].SpeedBps))},
+			Impairment: topology.Impairment{Rate: unit.BitRate(rate)}, Forward: shaped(clients[0], rate), Reverse: shaped(servers[0], rate),
 		}}
 	}
 	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
@@ -177,7 +198,7 @@ func between(all []used) *topology.Topology {
 			if several {
 				t.Links = append(t.Links, topology.Link{
 					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
-					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps)},
+					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps)}, Forward: shaped(p, p.SpeedBps),
 				})
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/bus/greeting"
 )
 
-// complete completes an address with a port.
-func complete(address, byDefault string) (string, error) {
+// Complete completes an address with a port.
+func Complete(address, byDefault string) (string, error) {
 	text := strings.TrimSpace(address)
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -38,7 +38,7 @@ func complete(address, byDefault string) (string, error) {
 // greet connects to a server from a source address, if that is valid, and has introduce
 // exchange greetings with it. It returns the server's name.
 func greet(ctx context.Context, address string, source netip.Addr, introduce func(io.ReadWriter) (name string, err error)) (net.Conn, string, error) {
-	at, err := complete(address, DefaultPort)
+	at, err := Complete(address, DefaultPort)
 	if err != nil {
 		return nil, "", err
 	}
@@ -76,6 +76,8 @@ func greetingError(ctx context.Context, at string, err error) error {
 		return context.Cause(ctx)
 	case isRefused:
 		return fmt.Errorf("the server at %s: %w", at, refused)
+	case isUnknown && unknown.Iperf3:
+		return fmt.Errorf("an iperf3 server listens at %s; measure with: linerate measure --iperf3 %s", at, at)
 	case isUnknown:
 		return fmt.Errorf(another, at, unknown.Sent)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

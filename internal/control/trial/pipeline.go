@@ -93,6 +93,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	}
 
 	t := header
+	t.PlannedS = r.Planned.Seconds()
 	t.WindowS, t.Hosts, t.Clocks, t.Events = windowS, hosts, r.clocks(c.Nodes), events
 	t.Flows = judged(placed, outages, bottlenecks, predictions)
 	t.Tools, t.ToolReported = tools, reported

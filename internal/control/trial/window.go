@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"linerate/internal/bus"
@@ -56,6 +57,9 @@ type Window struct {
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event
+	// Linger, unless nil, goes on when the context of Measure ends: a window that has begun
+	// is then ended at once and read, in place of being given up.
+	Linger context.Context
 	// Scheduled, unless nil, is called with the window's begin and end in nanoseconds on
 	// the conductor's clock.
 	Scheduled func(begin, end int64)
@@ -94,9 +98,11 @@ type Readings struct {
 	StartNs  int64 // of the senders, on the conductor's clock
 	BeginNs  int64 // of the window
 	Duration time.Duration
-	Events   []Event // that were requested
-	Replies  map[string]message.WindowReply
-	Clocks   map[string]record.Clock
+	// Planned is how long the window was to be, where it was ended early; otherwise 0.
+	Planned time.Duration
+	Events  []Event // that were requested
+	Replies map[string]message.WindowReply
+	Clocks  map[string]record.Clock
 }
 
 // withTimeout ends a context after d. A stop of this process (SIGTSTP) counts for a small
@@ -135,8 +141,27 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	replies := map[string]message.WindowReply{}
 	var mu sync.Mutex
+	interrupted := ctx
+	if w.Linger != nil {
+		ctx = w.Linger
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
 	defer cancel()
+	var shortened atomic.Int64 // when the window ended early; 0: it did not
+	cutting := make(chan struct{})
+	waits := func() bool { return true }
+	if w.Linger != nil {
+		waits = context.AfterFunc(interrupted, func() {
+			defer close(cutting)
+			at, err := g.cut(ctx, offsets, begin, end)
+			if err != nil {
+				giveUp(err)
+			}
+			shortened.Store(at)
+		})
+	}
 	var failed error // the first to fail, which is why the others do
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
@@ -164,8 +189,35 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if failed != nil {
 		return Readings{}, failed
 	}
-	readings := Readings{start, begin, w.Duration, w.Events, replies, offsets}
+	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies, Clocks: offsets}
+	if !waits() {
+		<-cutting
+	}
+	if at := shortened.Load(); at != 0 && at < end {
+		readings.Duration, readings.Planned = time.Duration(at-begin), w.Duration
+	}
 	return readings, readings.failedEvent()
+}
+
+// cutLead is how far ahead an agent has to hear that its window ends earlier: it looks up
+// from its waiting every 200 ms.
+const cutLead = 300 * time.Millisecond
+
+// cut ends a window that has begun as soon as all nodes can, and returns that instant; the
+// scheduled end, if that comes before.
+func (g Group) cut(ctx context.Context, offsets map[string]record.Clock, begin, end int64) (int64, error) {
+	now := sched.Now()
+	at := now + int64(cutLead+leadOf(offsets, 0))
+	switch {
+	case now < begin:
+		return 0, errors.New("interrupted before the window began")
+	case at >= end:
+		return end, nil
+	}
+	return at, bus.EachNode(g.Nodes, func(node string) error {
+		offset := offsets[node].OffsetNs
+		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset}, nil)
+	})
 }
 
 // pings is how often a clock is asked; the quickest answer counts.

@@ -50,9 +50,10 @@ type agent struct {
 	client  *Client // set where the conductor is not the host's own
 
 	engineMu          sync.Mutex
-	engine            *traffic.Engine // the current trial's; nil between trials
-	test              *client.Test    // its flows' with an iperf3 server; nil: they have none
-	received, written int64           // by the flows of earlier trials
+	engine            *traffic.Engine                // the current trial's; nil between trials
+	test              *client.Test                   // its flows' with an iperf3 server; nil: they have none
+	received, written int64                          // by the flows of earlier trials
+	cutWindow         func(message.CutRequest) error // ends the window that is open; nil: none is
 }
 
 // Serve answers requests over a stream until the stream or ctx ends, and then
@@ -148,6 +149,7 @@ func (a *agent) traffic() map[string]bus.Handler {
 		"connect":  handle(a.connect),
 		"ready":    handle(a.ready),
 		"window":   handle(a.window),
+		"cut":      handle(a.cut),
 		"progress": handle(a.progress),
 		"close":    handle(a.close),
 	}

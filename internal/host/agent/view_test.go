@@ -12,7 +12,7 @@ import (
 // TestVisible: a client sees the addresses of its own flows and a fixed list of fields; a
 // field that is added to the snapshot is hidden until it is listed here and in visible.
 func TestVisible(t *testing.T) {
-	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "SpeedBps", "Addresses"}
+	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "SpeedBps", "Shaper", "Addresses"}
 	full := record.InterfaceSnapshot{Addresses: []string{"192.0.2.1/24", "198.51.100.1/24", "2001:db8::1/64"}}
 	fields := reflect.ValueOf(&full).Elem()
 	for i := range fields.NumField() {
@@ -29,6 +29,8 @@ func TestVisible(t *testing.T) {
 			if f.Len() == 0 {
 				f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 			}
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
 		default:
 			t.Fatalf("%s is %s: teach this test to fill it", fields.Type().Field(i).Name, f.Kind())
 		}

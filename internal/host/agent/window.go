@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"linerate/internal/host/counters"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
@@ -68,14 +69,13 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	}
 	reply.BeginFlows = a.edge(engine, r.BeginNs, &h.Begin)
 	read := a.meter()
-	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
-		if err := looking(ctx, at, arrivals); err != nil {
-			return message.WindowReply{}, err
-		}
-		h.Series = append(h.Series, a.sample(engine))
-		arrivals.Look()
+	err := a.inside(ctx, engine, r, arrivals, h)
+	if short, is := errors.AsType[cutError](err); is {
+		r.EndNs, r.StopNs = short.EndNs, short.StopNs
+		engine.Shorten(r.EndNs, r.StopNs)
+		err = looking(ctx, r.EndNs, arrivals)
 	}
-	if err := looking(ctx, r.EndNs, arrivals); err != nil {
+	if err != nil {
 		return message.WindowReply{}, err
 	}
 	reply.EndFlows = a.edge(engine, r.EndNs, &h.End)
@@ -101,6 +101,49 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	reply.FinalFlows = engine.Read()
 	reply.Events = happened()
 	return reply, nil
+}
+
+// cutError ends the waits inside a window: it is to end at other instants.
+type cutError struct{ message.CutRequest }
+
+func (cutError) Error() string { return "the window was cut short" }
+
+// inside takes samples until the window ends, or a cutError says that it is to end earlier.
+func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.WindowRequest, arrivals *counters.Arrivals, h *record.HostReading) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	a.cuttable(func(to message.CutRequest) error {
+		if now := sched.Now(); to.EndNs <= max(now, r.BeginNs) || to.EndNs >= r.EndNs || to.StopNs < to.EndNs || to.StopNs > r.StopNs {
+			return errors.New("the window cannot end then")
+		}
+		end(cutError{to})
+		return nil
+	})
+	defer a.cuttable(nil)
+	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
+		if err := looking(ctx, at, arrivals); err != nil {
+			return err
+		}
+		h.Series = append(h.Series, a.sample(engine))
+		arrivals.Look()
+	}
+	return looking(ctx, r.EndNs, arrivals)
+}
+
+// cuttable says how the window that is open is ended early; nil: none is open.
+func (a *agent) cuttable(by func(message.CutRequest) error) {
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	a.cutWindow = by
+}
+
+func (a *agent) cut(_ context.Context, r message.CutRequest) (struct{}, error) {
+	a.engineMu.Lock()
+	defer a.engineMu.Unlock()
+	if a.cutWindow == nil {
+		return struct{}{}, errors.New("no window is open")
+	}
+	return struct{}{}, a.cutWindow(r)
 }
 
 // sample reads the little that is read inside the window, what goodput is made

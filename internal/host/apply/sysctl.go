@@ -12,6 +12,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
 	"linerate/internal/model/source"
+	"linerate/internal/science/tuning"
 )
 
 // sysctl is one kernel parameter.
@@ -29,15 +30,18 @@ func (t *sysctl) scope() (string, string, error) {
 		return "", "", err
 	}
 	isNet := strings.HasPrefix(t.key, "net.")
+	cannotStat := "cannot stat /proc/sys/" + strings.ReplaceAll(t.key, ".", "/") + ": No such file or directory"
 	switch {
+	case !exists && tuning.MachineWide(t.key):
+		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
 	case !exists && t.host.nearest(t.key) != "":
-		return "", "", fmt.Errorf("no such parameter here; did you mean %s?", t.host.nearest(t.key))
+		return "", "", fmt.Errorf("%s; did you mean %s?", cannotStat, t.host.nearest(t.key))
 	case !exists && isNet:
-		return "", "", bus.Coded(message.NotFound, errors.New("it is not there in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
+		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+" in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
 	case !exists:
-		return "", "", bus.Coded(message.NotFound, errors.New("this kernel does not have it"))
+		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": this kernel does not have it"))
 	case !writable && isNet:
-		return "", "", bus.Coded(message.NotPermitted, errors.New("it is read-only here: it is machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
+		return "", "", bus.Coded(message.NotPermitted, errors.New("permission denied on key "+strconv.Quote(t.key)+": it is read-only here, machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
 	case !writable:
 		return "", "", bus.Coded(message.NotPermitted, errors.New("it is read-only here: changing it needs root on the machine itself"))
 	}

@@ -7,6 +7,7 @@
 package counters
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -168,4 +169,37 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	}
 	slices.SortFunc(kept, func(a, b netlink.Link) int { return strings.Compare(a.Name, b.Name) })
 	return kept, nil
+}
+
+// shapers are the qdiscs that bound what leaves each interface: its root and, of one that
+// passes everything on to another one, that as well. Those of a classful root are not
+// looked at, as packets may take another class.
+func (r *Reader) shapers() (map[string]*record.Shaper, error) {
+	if !netlink.Available {
+		return nil, nil
+	}
+	all, err := r.conn.Qdiscs(r.names)
+	if err != nil {
+		return nil, err
+	}
+	slowest := map[string]*record.Shaper{}
+	roots := map[string]netlink.Qdisc{}
+	for _, q := range all {
+		if q.IsRoot() {
+			roots[q.Interface] = q
+		}
+	}
+	for _, q := range all {
+		root := roots[q.Interface]
+		inner := q.IsInner() && q.Parent>>16 == root.Handle>>16 && (root.Kind == "tbf" || root.Kind == "netem")
+		if !q.IsRoot() && !inner {
+			continue
+		}
+		shape, own := r.conn.Shape(q)
+		err = errors.Join(err, own)
+		if s := slowest[q.Interface]; shape.Rate > 0 && (s == nil || float64(shape.Rate) < s.RateBps) {
+			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate), OverheadBytes: shape.Overhead}
+		}
+	}
+	return slowest, err
 }

@@ -100,10 +100,12 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	for _, a := range addresses {
 		of[a.Interface] = append(of[a.Interface], a.Prefix.String())
 	}
+	shapers, shaperErr := r.shapers()
+	missing(&s.Missing, "shapers", shaperErr)
 	for _, l := range links {
 		entry := record.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
-			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name],
+			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Shaper: shapers[l.Name],
 		}
 		if l.Kind == "" {
 			entry.SpeedBps = l.Speed()

@@ -333,6 +333,12 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 	})
 }
 
+// Shorten brings forward the end of the window and the stop that Start was given.
+func (s *Set[F]) Shorten(endNs, stopNs int64) {
+	s.Signals.End.Store(endNs)
+	s.Signals.Stop.Store(stopNs)
+}
+
 // Stop has senders stop now, ahead of the instant that Start was given.
 func (s *Set[F]) Stop() {
 	s.Signals.Stop.Store(socket.Now())

@@ -300,6 +300,9 @@ func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ ti
 func (e *Engine) Abandon([]string) {}
 func (e *Engine) Settled() bool    { return true }
 
+// Shorten does nothing: a program's duration is an argument it was started with.
+func (e *Engine) Shorten(int64, int64) {}
+
 // Start has the clients started at the trial's start, one after another.
 func (e *Engine) Start(w message.WindowRequest) {
 	e.mu.Lock()

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
@@ -43,4 +44,12 @@ func (s *server) reportIperf3(v iperf3.Session) {
 		session.Err = greeting.Refused{Reason: refused.Reason}
 	}
 	s.report(session)
+}
+
+// iperf3Elsewhere is why an iperf3 client is refused at linerate's own port.
+func (s *server) iperf3Elsewhere() string {
+	if s.options.Iperf3 == nil {
+		return "an iperf3 client, and none are answered here: linerate serve --iperf3 :5201 does"
+	}
+	return fmt.Sprintf("an iperf3 client at linerate's port; it is answered at port %d: iperf3 -c ADDRESS -p %[1]d", s.options.Iperf3.Listener.Addr().Port)
 }

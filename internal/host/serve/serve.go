@@ -173,7 +173,7 @@ func (s *server) greet(conn *net.TCPConn) {
 	}
 	from := remote.AddrPort()
 	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-	host := greeting.Server{Token: s.options.Token, Name: s.name}
+	host := greeting.Server{Token: s.options.Token, Name: s.name, Iperf3: s.iperf3Elsewhere()}
 	if !s.allowed(from.Addr()) {
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
 	}

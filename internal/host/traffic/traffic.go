@@ -44,6 +44,8 @@ type FlowEngine interface {
 	Settled() bool
 	// Start schedules the traffic and returns at once. Only the first call counts.
 	Start(w message.WindowRequest)
+	// Shorten brings forward the window's end and the senders' stop.
+	Shorten(endNs, stopNs int64)
 	// Read is every flow's state at this instant; Light the little that may be
 	// read inside of a window.
 	Read() []message.FlowEnd
@@ -248,6 +250,14 @@ func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...str
 func (e *Engine) Start(w message.WindowRequest) {
 	for _, c := range e.all() {
 		c.Start(w)
+	}
+}
+
+// Shorten brings forward the window's end and the senders' stop. Programs other than this
+// one run on until Close.
+func (e *Engine) Shorten(endNs, stopNs int64) {
+	for _, c := range e.all() {
+		c.Shorten(endNs, stopNs)
 	}
 }
 

@@ -102,7 +102,7 @@ func (a *requester) runSingle(c *conn) {
 			began = a.schedule.due(a.part.number(0, c.round))
 			c.round++
 		}
-		if began >= a.window.StopNs {
+		if began >= a.f.engine.Signals.Stop.Load() {
 			return
 		}
 		for at < began && !quit.Load() {
@@ -225,7 +225,7 @@ func (a *requester) count(began, at int64) {
 		a.first.Store(at)
 	}
 	a.last.Store(at)
-	if at >= a.window.BeginNs && at <= a.window.EndNs {
+	if at >= a.window.BeginNs && at <= a.f.engine.Signals.End.Load() {
 		a.latency.Record(at - began)
 	}
 }
@@ -317,7 +317,7 @@ func (a *requester) beginDue() time.Duration {
 	for {
 		instant := a.schedule.due(a.part.number(a.next, a.round))
 		switch {
-		case instant >= a.window.StopNs:
+		case instant >= a.f.engine.Signals.Stop.Load():
 			return -1
 		case instant > at:
 			return time.Duration(instant - at)
@@ -340,7 +340,7 @@ func (a *requester) beginDue() time.Duration {
 
 // begin begins a transaction, at an instant that may be over.
 func (a *requester) begin(c *conn, began int64) {
-	if began >= a.window.StopNs {
+	if began >= a.f.engine.Signals.Stop.Load() {
 		return
 	}
 	atomic.StoreInt64(&c.began, began)

@@ -24,6 +24,13 @@ type WindowRequest struct {
 	Events []EventRequest `json:"events,omitempty"`
 }
 
+// CutRequest ends the window that has begun before its time, with what was read. EndNs lies
+// between now and the end that was scheduled.
+type CutRequest struct {
+	EndNs  int64 `json:"end_ns"`
+	StopNs int64 `json:"stop_ns"` // senders stop
+}
+
 // WindowReply is what an agent measured; instants on its own clock.
 type WindowReply struct {
 	// LateNs is how long after StartNs the request came; not 0: nothing was

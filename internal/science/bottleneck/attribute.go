@@ -28,6 +28,7 @@ const (
 	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
 	FullLink         = "full link"         // a link on its path carries all that it can
 	CongestionWindow = "congestion window" // what congestion control allowed to be in flight
+	InterfaceQueue   = "interface queue"   // the sending interface, whose queue was never empty, and whose rate is not known
 	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
 	NoAnswer         = "no answer"         // nothing is acknowledged any more
 )
@@ -65,6 +66,8 @@ const (
 	// lossy is the share of bytes sent again from which on congestion control is
 	// seen at work, whatever else is busy.
 	lossy = 1e-3
+	// even: flows of two directions have about as much of a link each.
+	even = 0.9
 	// A queue stands somewhere on the path when a round trip takes so many times
 	// the least one, and so much longer.
 	queued, queuedUs = 2, 2000
@@ -143,6 +146,9 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case f.DryShare >= most:
 		return starved(f), fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare))
 	}
+	if why := s.backpressure(f); why != "" {
+		return InterfaceQueue, why
+	}
 	return s.congestion(f, busy)
 }
 
@@ -191,17 +197,20 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
 	trips := fmt.Sprintf("round trips took %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
 	switch {
-	case stands && !s.known && !s.opposed(f):
+	case stands && !s.known && s.ownQueue(f, lost):
 		return FullLink, trips + ": a queue stood before a link on the path"
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window held it; %s", busy)
 	}
-	why = fmt.Sprintf("a congestion window of %s was what it could have in flight", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
+	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
 	if lost > 0 {
 		why += fmt.Sprintf("; %s of the bytes were sent again", unit.FormatPercent(lost))
 	}
 	if stands {
 		why += "; " + trips
+		if !s.known {
+			why += ", perhaps in the queue of the other direction"
+		}
 	}
 	return CongestionWindow, why
 }
@@ -217,6 +226,9 @@ func (s scene) datagrams(f record.Flow) (by, why string) {
 		return FullLink, carried
 	case exhausted:
 		return Generator, busy
+	}
+	if why := s.backpressure(f); why != "" {
+		return InterfaceQueue, why
 	}
 	return "", busy
 }

@@ -251,8 +251,55 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// opposing adds flows in the other direction, so many times as fast as all in the flow's own.
+func opposing(f *record.Flow, t *record.Trial, times float64) {
+	back := *f
+	back.From, back.To, back.GoodputBps = f.To, f.From, 0
+	for _, other := range t.Flows {
+		if other.From == f.From && other.To == f.To {
+			back.GoodputBps += times * other.GoodputBps
+		}
+	}
+	t.Flows = append(t.Flows, back)
+}
+
+// TestInterfaceQueue: a queue that is never empty, or that drops, at an interface of unknown
+// rate is named; fq paces.
+func TestInterfaceQueue(t *testing.T) {
+	for _, test := range []struct {
+		name, kind      string
+		backlog, drops  uint64
+		retransmissions int64
+		want            string
+	}{
+		{"an empty queue", "fq_codel", 0, 0, 0, CongestionWindow},
+		{"a queue that is never empty", "fq_codel", 9000, 0, 0, InterfaceQueue},
+		{"packets that wait for their pacing", "fq", 9000, 0, 0, CongestionWindow},
+		{"local drops", "pfifo_fast", 0, 10, 12, InterfaceQueue},
+		{"losses elsewhere", "pfifo_fast", 0, 10, 100, CongestionWindow},
+	} {
+		trial, over := sound()
+		for i := range over.Links {
+			over.Links[i].Rate = 0
+		}
+		f := &trial.Flows[0]
+		f.RetransSegments = test.retransmissions
+		h := reading(&trial, f.From)
+		_, port, _ := strings.Cut(f.Path[0], ".")
+		q := record.QdiscCounters{Interface: port, Kind: test.kind, Backlog: test.backlog}
+		h.Begin.Qdiscs, h.Series = []record.QdiscCounters{q}, nil
+		q.Drops = test.drops
+		h.End.Qdiscs = []record.QdiscCounters{q}
+		attribute(&trial, over, true)
+		if f.LimitedBy != test.want || test.want == InterfaceQueue && !strings.Contains(f.LimitedWhy, "backpressure of the interface's queue") {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+		}
+	}
+}
+
 // TestBetween: where only the ends of the path are known, a queue that shows in the
-// round trips stands before a full link, unless flows go in the other direction too.
+// round trips stands before a full link, of a flow that is slower than those in the other
+// direction only if it lost something.
 func TestBetween(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -263,11 +310,12 @@ func TestBetween(t *testing.T) {
 		{"no queue", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = f.SenderInfo.RTTUs - 1999 }, CongestionWindow},
 		{"a long path", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = 4001 }, CongestionWindow},
 		{"a small window", func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = t.WindowS }, ReceiverWindow},
-		{"flows in both directions", func(f *record.Flow, t *record.Trial) {
-			back := *f
-			back.From, back.To = f.To, f.From
-			t.Flows = append(t.Flows, back)
-		}, CongestionWindow},
+		{"flows in both directions", func(f *record.Flow, t *record.Trial) { opposing(f, t, 1) }, FullLink},
+		{"a slower flow than in the other direction", func(f *record.Flow, t *record.Trial) { opposing(f, t, 9) }, CongestionWindow},
+		{"a slower flow that loses", func(f *record.Flow, t *record.Trial) {
+			f.SentBytes, f.RetransBytes = 1e6, 1e4
+			opposing(f, t, 9)
+		}, FullLink},
 	} {
 		trial, over := sound()
 		idleLinks(over)

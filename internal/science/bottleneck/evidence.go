@@ -19,6 +19,9 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 			continue
 		}
 		carried := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate))
+		if l.Shape.Shaper != "" {
+			carried = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate), l.Shape.Shaper)
+		}
 		if l.Full() {
 			return l, fmt.Sprintf("%s %s", carried, l)
 		}
@@ -76,11 +79,65 @@ func (s scene) evenShare(l limits.Load) float64 {
 	return share(sum, flows)
 }
 
-// opposed: other flows go in the opposite direction, so that a queue may stand there.
-func (s scene) opposed(f record.Flow) bool {
-	return slices.ContainsFunc(s.Flows, func(other record.Flow) bool {
-		return other.From == f.To && other.To == f.From && other.ReceivedBytes > 0
-	})
+// ownQueue: the queue that makes a flow's round trips long may be taken for the one before
+// its own data. Where other flows go in the opposite direction, its acknowledgements may
+// have waited in theirs instead; then it has to have lost something, or to be as fast as
+// they are, or faster.
+func (s scene) ownQueue(f record.Flow, lost float64) bool {
+	own, opposite := 0.0, 0.0
+	for _, other := range s.Flows {
+		switch {
+		case other.From == f.From && other.To == f.To:
+			own += other.GoodputBps
+		case other.From == f.To && other.To == f.From:
+			opposite += other.GoodputBps
+		}
+	}
+	return lost >= lossy || own >= even*opposite
+}
+
+// backpressure is what shows that the interface by which a flow leaves sends more slowly
+// than the flow is handed to it, where its rate is not known; "": nothing does. Packets in
+// fq wait for their pacing, which is no such sign.
+func (s scene) backpressure(f record.Flow) string {
+	h, _ := s.Reading(f.From)
+	for l := range limits.Loads(s.Hosts, s.over) {
+		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !crosses(f, l) {
+			continue
+		}
+		kind := rootKind(h, l.At.Interface)
+		if waits := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
+			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
+		}
+		dropped := 0.0
+		for _, q := range h.End.Qdiscs {
+			for _, begin := range h.Begin.Qdiscs {
+				if q.Interface == l.At.Interface && begin.Interface == q.Interface && begin.Handle == q.Handle && begin.Kind == q.Kind {
+					dropped = max(dropped, record.Grown(begin.Drops, q.Drops))
+				}
+			}
+		}
+		if lost := max(float64(f.RetransSegments), datagramsLost(f)); dropped > 0 && dropped >= most*lost && lost > 0 {
+			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, dropped)
+		}
+	}
+	return ""
+}
+
+func datagramsLost(f record.Flow) float64 {
+	if f.Datagrams == nil {
+		return 0
+	}
+	return float64(f.Datagrams.Lost)
+}
+
+// rootKind is the kind of an interface's first qdisc.
+func rootKind(h record.HostReading, port string) string {
+	i := slices.IndexFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port })
+	if i < 0 {
+		return "a queue"
+	}
+	return h.End.Qdiscs[i].Kind
 }
 
 // exhausted says how little the processors of either host had left, and whether

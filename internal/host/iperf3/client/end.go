@@ -30,7 +30,7 @@ func (t *Test) end() {
 	t.settleWrites()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over || t.failure != nil {
+	if t.over || t.ending || t.failure != nil {
 		return
 	}
 	t.ending, t.elapsed = true, sched.Now()-t.began

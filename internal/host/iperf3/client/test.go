@@ -218,6 +218,12 @@ func (t *Test) Start(w message.WindowRequest) {
 	})
 }
 
+// Shorten ends the test ahead of the time that Start was given.
+func (t *Test) Shorten(endNs, stopNs int64) {
+	t.flows.Shorten(endNs, stopNs)
+	time.AfterFunc(time.Duration(stopNs-sched.Now()), t.end)
+}
+
 // listen waits for the server's next word. While the test runs there should be
 // none.
 func (t *Test) listen() {

@@ -1,0 +1,45 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestShaped: a shaper counts in its own direction, if it is slower than the hardware and
+// can be one.
+func TestShaped(t *testing.T) {
+	flow := record.Flow{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "10.0.0.1:2", SenderInfo: &record.TCPInfo{PMTU: 1500, Options: 1}}
+	back := record.Flow{ID: "r1", From: record.NodeServer, To: record.NodeClient, Source: "10.0.0.1:2", Destination: "10.0.0.2:3", SenderInfo: flow.SenderInfo}
+	for _, test := range []struct {
+		name   string
+		speed  float64
+		shaper *record.Shaper
+		want   string // of the first flow; the other one has none of it
+	}{
+		{"none", 0, nil, "unknown: neither"},
+		{"slower than the hardware", 1e9, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "tbf on client.eth0: 300 Mbit/s × 1448/1514"},
+		{"faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "100 Mbit/s × 1448/1538"},
+		{"with overhead", 0, &record.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4}, "cake on client.eth0: 300 Mbit/s × 1448/1518"},
+		{"no rate", 0, &record.Shaper{Kind: "tbf", RateBps: -1}, "unknown: neither"},
+		{"no such kind", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1}, "unknown: neither"},
+		{"no such overhead", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, "unknown: neither"},
+	} {
+		hosts := []record.HostReading{
+			{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: test.speed, Shaper: test.shaper}}}},
+			{Host: record.NodeServer, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Addresses: []string{"10.0.0.1/24"}}}}},
+		}
+		flows := []record.Flow{flow, back}
+		paths := direct{}.Paths(nil, flows, hosts)
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why, test.want) {
+			t.Errorf("%s: %q, want %q", test.name, got.Why, test.want)
+		}
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); strings.Contains(got.Why, " on ") {
+			t.Errorf("%s: the other direction: %q", test.name, got.Why)
+		}
+		if out := paths.Topology.Links[0].Towards(paths.Topology.Links[0].From); strings.Contains(test.want, " on ") != (out.Shaper != "") {
+			t.Errorf("%s: %+v", test.name, out)
+		}
+	}
+}
