@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -97,57 +96,7 @@ func (l *Lab) verify(h *topology.Host) error {
 // Resolve replaces references to interfaces in settings (host.interface) by the MAC
 // address in a neighbour's lladdr, and by the address in the via of a route or nexthop.
 func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
-	resolved := make([]setting.Setting, len(settings))
-	for i, s := range settings {
-		if s.Neighbour != nil {
-			n := *s.Neighbour
-			if end, ok := endOf(l.topology, n.LLAddr); ok {
-				mac, err := l.mac(end)
-				if err != nil {
-					return nil, err
-				}
-				n.LLAddr = mac
-			}
-			s.Neighbour = &n
-		}
-		var err error
-		if s.Route != nil {
-			r := *s.Route
-			r.Nexthops = slices.Clone(r.Nexthops)
-			vias := []*string{&r.Via}
-			for k := range r.Nexthops {
-				vias = append(vias, &r.Nexthops[k].Via)
-			}
-			for _, via := range vias {
-				if *via, err = l.via(s.Host, r.To, *via); err != nil {
-					return nil, err
-				}
-			}
-			s.Route = &r
-		}
-		if s.Nexthop != nil {
-			n := *s.Nexthop
-			// It has no destination: an IPv4 address if both hosts have one.
-			if n.Via, err = l.via(s.Host, "", n.Via); err != nil {
-				return nil, err
-			}
-			s.Nexthop = &n
-		}
-		resolved[i] = s
-	}
-	return resolved, nil
-}
-
-// endOf reads "host.interface".
-func endOf(t *topology.Topology, text string) (topology.End, bool) {
-	for _, h := range t.Hosts {
-		if iface, found := strings.CutPrefix(text, h.Name+"."); found {
-			if _, exists := h.Interface(iface); exists {
-				return topology.End{Node: h.Name, Interface: iface}, true
-			}
-		}
-	}
-	return topology.End{}, false
+	return l.topology.Resolve(settings, l.mac)
 }
 
 func (l *Lab) mac(end topology.End) (string, error) {
@@ -168,59 +117,4 @@ func (l *Lab) reported(end topology.End) (record.InterfaceSnapshot, bool) {
 		return all[i], true
 	}
 	return record.InterfaceSnapshot{}, false
-}
-
-// via turns "host.interface" into an address that the host can reach: one of the same
-// family as the destination where the far interface has one, else its link-local
-// address (RFC 4291, made from the MAC address).
-func (l *Lab) via(host, to, text string) (string, error) {
-	end, ok := endOf(l.topology, text)
-	if !ok {
-		return text, nil
-	}
-	wantIPv6 := strings.Contains(to, ":")
-	if addr, ok := addressOf(l.topology, host, end, wantIPv6); ok {
-		return addr.String(), nil
-	}
-	mac, err := l.mac(end)
-	if err != nil {
-		return "", err
-	}
-	local, err := linkLocal(mac)
-	if err != nil {
-		return "", err
-	}
-	if wantIPv6 {
-		return local.String(), nil
-	}
-	return "inet6 " + local.String(), nil
-}
-
-// addressOf returns an address of a far interface, of one family, that a host reaches
-// directly because it has an interface with the same prefix.
-func addressOf(t *topology.Topology, host string, far topology.End, six bool) (netip.Addr, bool) {
-	h, _ := t.Host(host)
-	there, _ := t.Host(far.Node)
-	iface, _ := there.Interface(far.Interface)
-	for _, a := range iface.Addresses {
-		if a.First.Is6() != six {
-			continue
-		}
-		for _, own := range h.Addresses() {
-			if own.Prefix().Contains(a.First) {
-				return a.First, true
-			}
-		}
-	}
-	return netip.Addr{}, false
-}
-
-// linkLocal returns the address in fe80::/64 with the modified EUI-64 of a MAC address
-// (RFC 4291, appendix A).
-func linkLocal(mac string) (netip.Addr, error) {
-	var m [6]byte
-	if _, err := fmt.Sscanf(mac, "%02x:%02x:%02x:%02x:%02x:%02x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]); err != nil {
-		return netip.Addr{}, fmt.Errorf("MAC address %q: %w", mac, err)
-	}
-	return netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]}), nil
 }

@@ -79,8 +79,8 @@ func planOf(t *topology.Topology) plan {
 func withIPv6(t *topology.Topology) map[string]bool {
 	need := map[string]bool{}
 	by := func(host, to, via string) {
-		if far, ok := endOf(t, via); ok {
-			if _, ok := addressOf(t, host, far, strings.Contains(to, ":")); !ok {
+		if far, ok := t.EndOf(via); ok {
+			if _, ok := t.AddressToward(host, far, strings.Contains(to, ":")); !ok {
 				need[host], need[far.Node] = true, true
 			}
 		}

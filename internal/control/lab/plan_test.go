@@ -146,12 +146,12 @@ func TestLinkLocal(t *testing.T) {
 		"02:00:00:01:00:02": "fe80::ff:fe01:2",
 		"34:56:78:9a:bc:de": "fe80::3656:78ff:fe9a:bcde",
 	} {
-		got, err := linkLocal(mac)
+		got, err := topology.LinkLocal(mac)
 		if err != nil || got.String() != want {
 			t.Errorf("%s: %v, %v; want %s", mac, got, err, want)
 		}
 	}
-	if _, err := linkLocal("not a MAC"); err == nil {
+	if _, err := topology.LinkLocal("not a MAC"); err == nil {
 		t.Error("no error for what is not a MAC address")
 	}
 }

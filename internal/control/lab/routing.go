@@ -101,7 +101,7 @@ func (l *Lab) bgpRequest(i int, h *topology.Host) (message.BGPRequest, error) {
 		Announce: h.Announced(), Transit: h.Forward, Metric: topology.LearnedMetric,
 	}
 	for _, s := range l.topology.Sessions(h) {
-		local, err := linkLocal(l.topology.MAC(s.Peer))
+		local, err := topology.LinkLocal(l.topology.MAC(s.Peer))
 		if err != nil {
 			return o, err
 		}

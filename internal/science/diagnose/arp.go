@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 )
 
 // How Linux answers and asks. A host owns its addresses as a whole, so by
@@ -75,11 +77,13 @@ func arpFlux(f observed, h *host) *record.Finding {
 			evidence = append(evidence, line)
 		}
 	}
+	lines, settings := h.answerRightly()
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
-		Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send to that interface what is meant for others", h.name, wrong.name),
+		Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send traffic for its other interfaces to that one", h.name, wrong.name),
 		Evidence:  evidence,
-		Fix:       append(h.answerRightly(), forget(list)...),
+		Fix:       append(lines, forget(list)...),
+		Settings:  settings,
 		Reference: arpReference,
 	}
 }
@@ -88,24 +92,44 @@ func arpFlux(f observed, h *host) *record.Finding {
 // arp_filter is on, an interface answers only for addresses that the host would send
 // from by that interface; together with arp_ignore=1 no interface would answer for an
 // address that is sent from by another one.
-func (h *host) answerRightly() []string {
-	own := []string{"sysctl -w net.ipv4.conf.all.arp_ignore=1", "sysctl -w net.ipv4.conf.all.arp_announce=2"}
+func (h *host) answerRightly() (lines []string, settings []setting.Setting) {
+	own := h.set("net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
 	if len(h.scopes("arp_filter", 1)) == 0 {
-		return own
+		return hostconfig.Commands(own), own
 	}
 	fix := h.routeBySource(slices.DeleteFunc(h.asymmetries(), func(a asymmetry) bool { return !a.source.Is4() }))
-	return slices.Concat(fix, h.filterOff(len(fix) > 0), own)
+	off := h.filterOff()
+	if len(fix) == 0 {
+		settings = append(off, own...)
+		return hostconfig.Commands(settings), settings
+	}
+	return slices.Concat(hostconfig.Commands(fix), instead(off), hostconfig.Commands(own)), append(fix, own...)
 }
 
-// filterOff switches arp_filter off wherever it is on; instead: of source routing.
-func (h *host) filterOff(instead bool) (lines []string) {
+// filterOff switches arp_filter off wherever it is on.
+func (h *host) filterOff() (off []setting.Setting) {
 	for _, scope := range h.scopes("arp_filter", 1) {
-		lines = append(lines, "sysctl -w net.ipv4.conf."+scope+".arp_filter=0")
+		off = append(off, h.set("net.ipv4.conf."+scope+".arp_filter", "0")...)
 	}
-	if instead {
-		lines[0] = "or, instead of source routing: " + lines[0]
-	}
+	return off
+}
+
+// instead spells what does without source routing.
+func instead(settings []setting.Setting) []string {
+	lines := hostconfig.Commands(settings)
+	lines[0] = "or, instead of source routing: " + lines[0]
 	return lines
+}
+
+// set is a setting of kernel parameters, each a key and its value.
+func (h *host) set(pairs ...string) []setting.Setting { return parameters(h.name, pairs...) }
+
+func parameters(host string, pairs ...string) []setting.Setting {
+	s := setting.Setting{Host: host}
+	for i := 0; i < len(pairs); i += 2 {
+		s.Sysctl = append(s.Sysctl, setting.Sysctl{Key: pairs[i], Value: pairs[i+1]})
+	}
+	return []setting.Setting{s}
 }
 
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
@@ -239,7 +263,7 @@ func arpWrongSource(f observed, h *host) *record.Finding {
 				break
 			}
 		}
-		finding.Summary = fmt.Sprintf("%s asks for its peers from %s with other interfaces' addresses as sender, and so teaches them the wrong MAC address", h.name, m.wrong.name)
+		finding.Summary = fmt.Sprintf("%s sends ARP requests from %s with other interfaces' addresses as sender, so its peers learn the wrong MAC address", h.name, m.wrong.name)
 		finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
 			h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
 	} else if line, p := f.unanswered(h); p != nil {
@@ -248,7 +272,8 @@ func arpWrongSource(f observed, h *host) *record.Finding {
 	} else {
 		return nil
 	}
-	finding.Fix = append([]string{"sysctl -w net.ipv4.conf.all.arp_announce=2"}, forget(list)...)
+	finding.Settings = h.set("net.ipv4.conf.all.arp_announce", "2")
+	finding.Fix = append(hostconfig.Commands(finding.Settings), forget(list)...)
 	return &finding
 }
 

@@ -88,8 +88,8 @@ func TestEvidence(t *testing.T) {
 
 	egress := find(t, trial(3, "reads"), "same-subnet-one-egress")
 	contains(t, egress.Evidence, "packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and 192.168.1.102 leave by server.eth0")
-	contains(t, egress.Evidence, "eth0 100 % (25 %)")
-	contains(t, egress.Fix, "ip route add 192.168.1.0/24 dev eth1 src 192.168.1.16 table 101")
+	contains(t, egress.Evidence, "server.eth0 sent 100 % of the traffic, though 25 % came from its address")
+	contains(t, egress.Fix, "ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16 table 101")
 	contains(t, egress.Fix, "ip rule add from 192.168.1.18 lookup 103")
 
 	filter := find(t, trial(5, "writes"), "rp-filter-drop")
@@ -110,7 +110,7 @@ func TestFixFitsTheHost(t *testing.T) {
 	s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"})
 	fix := find(t, tr, "same-subnet-one-egress").Fix
 	contains(t, fix, "dev eth1 src 192.168.1.16 table 102")
-	contains(t, fix, "ip route add default via 192.168.1.1 dev eth1 table 102")
+	contains(t, fix, "ip route replace default via 192.168.1.1 dev eth1 table 102")
 }
 
 // Records that resemble a cause without having it.

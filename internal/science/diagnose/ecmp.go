@@ -56,6 +56,7 @@ func ecmpL3Hash(f observed, k *multipath) *record.Finding {
 			k.rule(),
 		},
 		Fix:       []string{fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=1", k.host.name, k.family())},
+		Settings:  k.host.set("net."+k.family()+".fib_multipath_hash_policy", "1"),
 		Reference: hashReference,
 	}
 }
@@ -237,6 +238,7 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	}
 	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"), unit.Plural(stopped, "flow"))}, evidence...)
 	summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
+	var settings []setting.Setting
 	fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
 	switch {
 	case object != 0:
@@ -249,12 +251,13 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 			fix[1] = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, fix[1])
 		}
 	case to.Addr().Is4():
+		settings = h.set("net.ipv4.fib_multipath_use_neigh", "1", "net.ipv4.conf.all.ignore_routes_with_linkdown", "1")
 		fix = append([]string{fmt.Sprintf("%s: sysctl net.ipv4.fib_multipath_use_neigh=1 net.ipv4.conf.all.ignore_routes_with_linkdown=1", h.name)}, fix...)
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
 		Summary:  summary,
-		Evidence: evidence, Fix: fix, Reference: neighReference,
+		Evidence: evidence, Fix: fix, Settings: settings, Reference: neighReference,
 	}
 }
 

@@ -95,6 +95,7 @@ func softnetDrop(_ observed, m hostload.Machine) *record.Finding {
 		Host: m.Name, Confidence: record.Certain,
 		Summary:   "packets were dropped because a CPU's backlog was full",
 		Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the interface's interrupts"},
+		Settings:  parameters(m.Name, "net.core.netdev_max_backlog", "10000"),
 		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 	}
 	for _, c := range m.CPUs {

@@ -65,6 +65,7 @@ func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
 	}
 	if p.Ports() < 65535-1024+1 {
 		finding.Fix = append(finding.Fix, "or widen the range: "+wide)
+		finding.Settings = parameters(fl.OpenedBy, "net.ipv4.ip_local_port_range", "1024 65535")
 	}
 	return finding
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 )
 
 // Routing looks at the destination alone unless a rule says otherwise. Two interfaces
@@ -81,15 +83,20 @@ func sameSubnetOneEgress(f observed, h *host) *record.Finding {
 		confidence = record.Certain
 	}
 	var shares []string
-	for _, p := range subnet {
-		shares = append(shares, fmt.Sprintf("%s %s (%s)", p.name, percent(sent(p)), percent(meant[p])))
+	for i, p := range subnet {
+		share := "%s.%s sent %s of the traffic, though %s came from its address"
+		if i > 0 {
+			share = "%s.%s %s, though %s"
+		}
+		shares = append(shares, fmt.Sprintf(share, h.name, p.name, percent(sent(p)), percent(meant[p])))
 	}
-	evidence = append(evidence, fmt.Sprintf("%s sent by %s; in brackets what came from the interface's own address", h.name, join(shares)))
+	evidence = append(evidence, strings.Join(shares, "; "))
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
 		Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
 		Evidence:  evidence,
-		Fix:       h.routeBySource(list),
+		Fix:       hostconfig.Commands(h.routeBySource(list)),
+		Settings:  h.routeBySource(list),
 		Reference: egressReference,
 	}
 }
@@ -171,15 +178,17 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	}
 	evidence = append(evidence, h.setting("rp_filter", where))
 	fix := h.routeBySource(list)
-	loose := "sysctl -w net.ipv4.conf.all.rp_filter=2"
-	if len(fix) > 0 {
-		loose = "or, instead of source routing: " + loose
+	loose := h.set("net.ipv4.conf.all.rp_filter", "2")
+	lines := append(hostconfig.Commands(fix), instead(loose)...)
+	if len(fix) == 0 {
+		fix, lines = loose, hostconfig.Commands(loose)
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
 		Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, where.name),
 		Evidence:  evidence,
-		Fix:       append(fix, loose),
+		Fix:       lines,
+		Settings:  fix,
 		Reference: filterReference,
 	}
 }
@@ -226,10 +235,9 @@ func (f observed) unconnected(h *host, list []asymmetry) []string {
 	return []string{fmt.Sprintf("flows %s could not connect", join(ids))}
 }
 
-// routeBySource spells the commands that make packets leave by the interface that
+// routeBySource are the settings that make packets leave by the interface that
 // holds their source address, with tables that the host does not use yet.
-func (h *host) routeBySource(list []asymmetry) []string {
-	var commands []string
+func (h *host) routeBySource(list []asymmetry) (settings []setting.Setting) {
 	table := 100
 	var done []netip.Addr
 	for _, d := range list {
@@ -239,19 +247,19 @@ func (h *host) routeBySource(list []asymmetry) []string {
 		done = append(done, d.source)
 		for table++; h.usesTable(table); table++ {
 		}
-		ip := ipCommand(d.source)
+		route := func(r setting.Route) { settings = append(settings, setting.Setting{Host: h.name, Route: &r}) }
 		for _, prefix := range d.holder.prefixes {
 			if prefix.Addr() != d.source {
 				continue
 			}
-			commands = append(commands, fmt.Sprintf(ip+" route add %s dev %s src %s table %d", prefix.Masked(), d.holder.name, d.source, table))
+			route(setting.Route{To: prefix.Masked().String(), Interface: d.holder.name, Source: d.source, Table: table})
 			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() && len(h.onSubnet(d.destination)) > 1 {
-				commands = append(commands, fmt.Sprintf(ip+" route add default via %s dev %s table %d", gateway, d.holder.name, table))
+				route(setting.Route{To: "default", Via: gateway.String(), Interface: d.holder.name, Table: table})
 			}
 		}
-		commands = append(commands, fmt.Sprintf(ip+" rule add from %s lookup %d", d.source, table))
+		settings = append(settings, setting.Setting{Host: h.name, Rule: &setting.Rule{From: d.source.String(), Table: table}})
 	}
-	return commands
+	return settings
 }
 
 // ipCommand is ip(8) for the family of an address.

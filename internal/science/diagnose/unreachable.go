@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 )
 
@@ -107,7 +108,7 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 			if l.Gateway != "" && router.holder(next) != nil && next.Is4() && strings.TrimSpace(router.reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
 				return record.Finding{
 					Host: router.name, Summary: fmt.Sprintf("%s is used as a router and does not forward", router.name),
-					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: []string{"sysctl -w net.ipv4.ip_forward=1"},
+					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: []string{"sysctl -w net.ipv4.ip_forward=1"}, Settings: router.set("net.ipv4.ip_forward", "1"),
 				}
 			}
 		}
@@ -228,6 +229,7 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 		Host:     h.name,
 		Summary:  fmt.Sprintf("%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
 		Evidence: append(h.egressLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
-		Fix:      append(h.routeBySource(list), h.filterOff(true)...),
+		Fix:      append(hostconfig.Commands(h.routeBySource(list)), instead(h.filterOff())...),
+		Settings: h.routeBySource(list),
 	}
 }

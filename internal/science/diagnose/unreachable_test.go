@@ -97,7 +97,7 @@ func TestIPv6Egress(t *testing.T) {
 		t.Fatalf("found %q", names(list))
 	}
 	contains(t, list[0].Evidence, "packets from fd00::16 (eth1), fd00::17 (eth2) and fd00::18 (eth3) to fd00::101 and fd00::102 leave by server.eth0")
-	contains(t, list[0].Fix, "ip -6 route add fd00::/64 dev eth1 src fd00::16 table 101")
+	contains(t, list[0].Fix, "ip -6 route replace fd00::/64 dev eth1 src fd00::16 table 101")
 	contains(t, list[0].Fix, "ip -6 rule add from fd00::18 lookup 103")
 	for _, line := range list[0].Fix {
 		if !strings.HasPrefix(line, "ip -6 ") {
@@ -106,7 +106,7 @@ func TestIPv6Egress(t *testing.T) {
 	}
 	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
 		record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"}, record.RouteEntry{Table: 254, Text: "default via fe80::1 dev eth0"})
-	contains(t, find(t, tr, "same-subnet-one-egress").Fix, "ip -6 route add default via fe80::1 dev eth1 table 101")
+	contains(t, find(t, tr, "same-subnet-one-egress").Fix, "ip -6 route replace default via fe80::1 dev eth1 table 101")
 	if got := names(Diagnose(sixth(trial(4, "reads")), &topology.Topology{Hosts: six.Hosts})); got != "" {
 		t.Errorf("routed by source, but %s", got)
 	}
@@ -150,7 +150,7 @@ func TestFluxUnderFilter(t *testing.T) {
 	tr := trial(0, "writes")
 	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 	fix := find(t, tr, "arp-flux").Fix
-	if !strings.HasPrefix(fix[0], "ip route add 192.168.1.0/24 dev eth1 src 192.168.1.16") {
+	if !strings.HasPrefix(fix[0], "ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16") {
 		t.Errorf("not source routing: %q", fix)
 	}
 	filter, ignore := -1, -1

@@ -1,0 +1,241 @@
+package hostconfig
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/settingfile"
+	units "linerate/internal/model/unit"
+)
+
+// Commands spells settings as commands of a POSIX shell, in their order: sysctl(8),
+// ip(8), tc(8). Each makes one change.
+func Commands(settings []setting.Setting) (lines []string) {
+	for _, s := range settings {
+		for _, one := range single(s) {
+			lines = append(lines, command(one)...)
+		}
+	}
+	return lines
+}
+
+// Quote protects a word from the shell where it needs it.
+func Quote(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,%+@", r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// line joins words, each quoted, and leaves out pairs of a name and an empty value.
+type line []string
+
+func (l line) String() string {
+	var words []string
+	for _, word := range l {
+		words = append(words, Quote(word))
+	}
+	return strings.Join(words, " ")
+}
+
+func (l *line) pair(name, value string) {
+	if value != "" {
+		*l = append(*l, name, value)
+	}
+}
+
+func (l *line) number(name string, value int) {
+	if value != 0 {
+		*l = append(*l, name, strconv.Itoa(value))
+	}
+}
+
+// ip is the start of a command of ip(8).
+func ip(six bool, words ...string) line {
+	if six {
+		return append(line{"ip", "-6"}, words...)
+	}
+	return append(line{"ip"}, words...)
+}
+
+func command(s setting.Setting) (lines []string) {
+	var l line
+	switch {
+	case len(s.Sysctl) > 0:
+		return []string{"sysctl -w " + Quote(s.Sysctl[0].Key) + "=" + Quote(s.Sysctl[0].Value)}
+	case s.Neighbour != nil:
+		n := s.Neighbour
+		l = ip(false, "neigh", "replace", n.Address.String(), "lladdr", n.LLAddr, "dev", n.Interface, "nud", "permanent")
+	case s.Address != nil:
+		l = ip(false, "address", "replace", s.Address.Address.String(), "dev", s.Address.Interface)
+	case s.Route != nil:
+		l = routeLine(*s.Route)
+	case s.Rule != nil:
+		l = ruleLine("add", *s.Rule)
+	case s.Nexthop != nil:
+		l = nexthopLine(*s.Nexthop)
+	case s.Qdisc != nil:
+		l = qdiscLine(*s.Qdisc)
+	case s.Link != nil:
+		return linkLines(*s.Link)
+	}
+	return []string{l.String()}
+}
+
+func viaWords(l *line, via string) {
+	if addr, inet6 := strings.CutPrefix(via, "inet6 "); inet6 {
+		*l = append(*l, "via", "inet6", addr)
+	} else {
+		l.pair("via", via)
+	}
+}
+
+func routeLine(r setting.Route) line {
+	l := ip(sixRoute(r), "route", "replace", destination(r))
+	l.number("nhid", r.Object)
+	viaWords(&l, r.Via)
+	l.pair("dev", r.Interface)
+	if r.Source.IsValid() {
+		l.pair("src", r.Source.String())
+	}
+	l.number("table", r.Table)
+	l.number("metric", r.Metric)
+	l.number("initcwnd", r.InitCwnd)
+	for _, n := range r.Nexthops {
+		l = append(l, "nexthop")
+		viaWords(&l, n.Via)
+		l.pair("dev", n.Interface)
+		l.number("weight", n.Weight)
+	}
+	return l
+}
+
+func ruleLine(verb string, r setting.Rule) line {
+	l := ip(six(r.From, r.To), "rule", verb)
+	l.pair("from", r.From)
+	l.pair("to", r.To)
+	l.number("lookup", r.Table)
+	l.number("priority", r.Priority)
+	return l
+}
+
+func nexthopLine(n setting.NexthopObject) line {
+	l := ip(six(n.Via), "nexthop", "replace", "id", strconv.Itoa(n.ID))
+	viaWords(&l, gateway(n.Via))
+	l.pair("dev", n.Interface)
+	if len(n.Group) > 0 {
+		l.pair("group", members(n.Group, ",", "/"))
+	}
+	if r := n.Resilient; r != nil {
+		l = append(l, "type", "resilient")
+		l.number("buckets", r.Buckets)
+		l.number("idle_timer", seconds(r.IdleTimer))
+		l.number("unbalanced_timer", seconds(r.UnbalancedTimer))
+	}
+	return l
+}
+
+// members spells a group: each with its weight, if it has one.
+func members(group []setting.Member, weight, next string) string {
+	var list []string
+	for _, m := range group {
+		text := strconv.Itoa(m.ID)
+		if m.Weight > 1 {
+			text += weight + strconv.Itoa(m.Weight)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, next)
+}
+
+// seconds is a time in whole seconds, as ip-nexthop(8) takes it.
+func seconds(d units.Duration) int { return int(math.Ceil(d.Seconds())) }
+
+func qdiscLine(q setting.Qdisc) line {
+	l := line{"tc", "qdisc", "replace", "dev", q.Interface, "root", q.Kind}
+	if q.Rate != 0 {
+		l.pair("rate", fmt.Sprintf("%.0fbit", float64(q.Rate)))
+		l.pair("burst", strconv.FormatInt(int64(q.Burst), 10))
+		if q.Limit == 0 { // tc wants one; the kernel's interface does as well
+			l.pair("latency", "100ms")
+		}
+	}
+	l.number("limit", q.Limit)
+	return l
+}
+
+// linkLines are two where sizes of packets have a value for each address family.
+func linkLines(k setting.Link) (lines []string) {
+	add := func(words ...string) {
+		lines = append(lines, append(line{"ip", "link", "set", "dev", k.Interface}, words...).String())
+	}
+	size := func(v units.Bytes) string { return strconv.FormatInt(int64(v), 10) }
+	switch {
+	case k.MTU != 0:
+		add("mtu", strconv.Itoa(k.MTU))
+	case k.TxQueueLen != 0:
+		add("txqueuelen", strconv.Itoa(k.TxQueueLen))
+	case k.MAC != "":
+		add("address", k.MAC)
+	case k.GSOMaxSize != 0:
+		add("gso_max_size", size(k.GSOMaxSize), "gso_ipv4_max_size", size(k.GSOMaxSize))
+	case k.GROMaxSize != 0:
+		add("gro_max_size", size(k.GROMaxSize), "gro_ipv4_max_size", size(k.GROMaxSize))
+	case k.Up != nil:
+		add(map[bool]string{true: "up", false: "down"}[*k.Up])
+	}
+	return lines
+}
+
+// comments are lines of a head, as files have them that comment with #.
+func comments(head []string) string {
+	text := ""
+	for _, h := range head {
+		text += strings.TrimRight("# "+strings.Join(strings.Fields(h), " "), " ") + "\n"
+	}
+	return text
+}
+
+// sysctlFile is a file for sysctl.d.
+func sysctlFile(list []change, head []string) string {
+	text := comments(head)
+	for _, c := range list {
+		text += settingfile.Line{Key: c.Sysctl[0].Key, Value: c.Sysctl[0].Value}.Setting() + "\n"
+	}
+	return text
+}
+
+// script makes changes at each boot: what is there already is replaced, and one that
+// fails keeps no other away.
+func script(list []change, head []string) string {
+	text := "#!/bin/sh\n" + comments(head) + "status=0\n"
+	for _, c := range list {
+		if c.Rule != nil { // there is no replace: a second one would stay beside it
+			text += ruleLine("del", *c.Rule).String() + " 2>/dev/null\n"
+		}
+		for _, l := range command(c.Setting) {
+			text += l + " || status=1\n"
+		}
+	}
+	return text + "exit $status\n"
+}
+
+// unit runs the script at boot.
+const unit = `[Unit]
+Description=Settings found by linerate
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/linerate-fix
+RemainAfterExit=yes
+
+[Install]
+WantedBy=multi-user.target
+`

@@ -1,0 +1,299 @@
+// Package hostconfig spells settings as the configuration of a host: as commands, and as
+// files that make them again at the next boot, for sysctl.d, netplan, systemd-networkd,
+// NetworkManager and ifupdown. What a format has no key for is in a companion file that
+// can express it: a setting is never left out.
+//
+// Formats: sysctl.d(5), netplan(5), systemd.network(5), nm-settings-nmcli(5),
+// interfaces(5). The package does no I/O, and resolves no reference to other hosts.
+package hostconfig
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/setting"
+)
+
+// Host is a host and what is to be set there.
+type Host struct {
+	Name       string
+	Interfaces []Interface
+	Settings   []setting.Setting
+}
+
+// Interface is one of a host with its addresses, by which rules and routes are assigned
+// to it.
+type Interface struct {
+	Name     string
+	Prefixes []netip.Prefix
+}
+
+// File is one of a host's configuration files. Path is below the root directory.
+type File struct {
+	Path string `json:"path"`
+	// Mode are the permissions, such as 0o644.
+	Mode uint32 `json:"mode"`
+	Text string `json:"text"`
+}
+
+// Config is a host's configuration.
+type Config struct {
+	Files []File `json:"files"`
+	// Apply are the commands that put the files into effect without a reboot.
+	Apply []string `json:"apply"`
+	// Notes say what a reader has to look after.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Format is what a host is configured by: commands, or a program's files.
+type Format struct {
+	Name, Doc string
+	// begin makes the writer of a host's own files in this format; nil: it has none.
+	begin func(*Host) writer
+	// note is what a reader has to look after where the format's own files are written.
+	note string
+}
+
+// writer takes the changes that a format can express. add returns false for the others.
+type writer interface {
+	add(change) bool
+	files(head []string) []File
+	apply() []string
+}
+
+// Formats are the formats, in the order of the documents.
+var Formats = []Format{
+	{Name: "sysctl", Doc: "a file for /etc/sysctl.d"},
+	{Name: "netplan", Doc: "YAML for /etc/netplan", begin: newNetplan,
+		note: "netplan merges the file with the others by the interfaces' names: under bonds: or vlans: for such interfaces, and by the ID that your files use"},
+	{Name: "systemd-networkd", Doc: "drop-ins of the interfaces' .network files", begin: newNetworkd,
+		note: "rename each IF.network.d after the .network file that networkctl status IF names"},
+	{Name: "networkmanager", Doc: "nmcli commands, which NetworkManager keeps", begin: newNMCLI},
+	{Name: "ifupdown", Doc: "stanzas for /etc/network/interfaces.d", begin: newIfupdown,
+		note: "/etc/network/interfaces must have: source /etc/network/interfaces.d/*"},
+}
+
+// Paths of the files.
+const (
+	sysctlPath = "etc/sysctl.d/90-linerate.conf"
+	scriptPath = "usr/local/sbin/linerate-fix"
+	unitPath   = "etc/systemd/system/linerate-fix.service"
+)
+
+// Config makes a host's configuration files. The lines of head are put into each as
+// comments.
+func (f Format) Config(h Host, head []string) Config {
+	var c Config
+	var sysctls, companion []change
+	var own writer
+	if f.begin != nil {
+		own = f.begin(&h)
+	}
+	written := false
+	scripted := map[int]bool{} // nexthop objects that the script makes
+	for _, one := range changes(&h) {
+		switch {
+		case one.Kind() == "sysctl":
+			sysctls = append(sysctls, one)
+		case own != nil && !one.refers(scripted) && own.add(one):
+			written = true
+		default:
+			companion = append(companion, one)
+			if one.Nexthop != nil {
+				scripted[one.Nexthop.ID] = true
+			}
+		}
+	}
+	if len(sysctls) > 0 {
+		c.Files = append(c.Files, File{sysctlPath, 0o644, sysctlFile(sysctls, head)})
+		c.Apply = append(c.Apply, "sysctl -p /"+sysctlPath)
+	}
+	if written {
+		c.Files, c.Apply = append(c.Files, own.files(head)...), append(c.Apply, own.apply()...)
+		if f.note != "" {
+			c.Notes = append(c.Notes, f.note)
+		}
+	}
+	if len(companion) > 0 {
+		c.Files = append(c.Files, File{scriptPath, 0o755, script(companion, head)}, File{unitPath, 0o644, unit})
+		c.Apply = append(c.Apply, "systemctl daemon-reload", "systemctl enable --now linerate-fix")
+		if own != nil {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s has no key for what is in /%s, which systemd runs at boot", f.Name, scriptPath))
+		}
+	}
+	return c
+}
+
+// change is a setting that changes one thing, on an interface that it is assigned to;
+// empty: on none that is known.
+type change struct {
+	setting.Setting
+	on string
+}
+
+// changes are a host's settings one by one.
+func changes(h *Host) (list []change) {
+	for _, s := range h.Settings {
+		for _, one := range single(s) {
+			list = append(list, change{one, h.interfaceOf(one)})
+		}
+	}
+	return list
+}
+
+// single splits a setting into those that change one thing.
+func single(s setting.Setting) (list []setting.Setting) {
+	switch {
+	case len(s.Sysctl) > 0:
+		for _, one := range s.Sysctl {
+			list = append(list, setting.Setting{Host: s.Host, Sysctl: []setting.Sysctl{one}})
+		}
+	case s.Address != nil:
+		for _, p := range s.Address.All() {
+			list = append(list, setting.Setting{Host: s.Host, Address: &setting.Address{Interface: s.Address.Interface, Address: p}})
+		}
+	case s.Link != nil:
+		l := *s.Link
+		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC}, {GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {Up: l.Up}} {
+			if part != (setting.Link{}) {
+				part.Interface = l.Interface
+				list = append(list, setting.Setting{Host: s.Host, Link: &part})
+			}
+		}
+	case s.Kind() != "":
+		list = append(list, s)
+	}
+	return list
+}
+
+// refers: the change needs one of these nexthop objects.
+func (c change) refers(objects map[int]bool) bool {
+	switch {
+	case c.Route != nil:
+		return objects[c.Route.Object]
+	case c.Nexthop != nil:
+		return slices.ContainsFunc(c.Nexthop.Group, func(m setting.Member) bool { return objects[m.ID] })
+	}
+	return false
+}
+
+// interfaceOf is the interface that a change belongs to: with several, the last, so that
+// the others are there before.
+func (h *Host) interfaceOf(s setting.Setting) string {
+	switch {
+	case s.Neighbour != nil:
+		return s.Neighbour.Interface
+	case s.Address != nil:
+		return s.Address.Interface
+	case s.Link != nil:
+		return s.Link.Interface
+	case s.Qdisc != nil:
+		return s.Qdisc.Interface
+	case s.Route != nil:
+		return h.routeInterface(*s.Route)
+	case s.Nexthop != nil && s.Nexthop.Interface != "":
+		return s.Nexthop.Interface
+	case s.Rule != nil:
+		if on := h.holder(address(s.Rule.From)); on != "" {
+			return on
+		}
+		for _, other := range h.Settings {
+			if other.Route != nil && other.Route.Table == s.Rule.Table {
+				return h.routeInterface(*other.Route)
+			}
+		}
+	}
+	return h.last()
+}
+
+func (h *Host) routeInterface(r setting.Route) string {
+	hops := r.Nexthops
+	if r.Object == 0 && len(hops) == 0 {
+		hops = []setting.Nexthop{{Via: r.Via, Interface: r.Interface}}
+	}
+	last := -1
+	for _, hop := range hops {
+		on := hop.Interface
+		if on == "" {
+			on = h.toward(address(gateway(hop.Via)))
+		}
+		last = max(last, slices.IndexFunc(h.Interfaces, func(i Interface) bool { return i.Name == on }))
+	}
+	switch {
+	case last >= 0:
+		return h.Interfaces[last].Name
+	case len(hops) > 0: // an interface that the topology does not have
+		return hops[len(hops)-1].Interface
+	}
+	return h.last()
+}
+
+func (h *Host) last() string {
+	if len(h.Interfaces) == 0 {
+		return ""
+	}
+	return h.Interfaces[len(h.Interfaces)-1].Name
+}
+
+// holder is the interface that has an address, toward the one that has it on a network.
+func (h *Host) holder(addr netip.Addr) string {
+	return h.find(func(p netip.Prefix) bool { return p.Addr() == addr })
+}
+
+func (h *Host) toward(addr netip.Addr) string {
+	return h.find(func(p netip.Prefix) bool { return p.Masked().Contains(addr) })
+}
+
+func (h *Host) find(is func(netip.Prefix) bool) string {
+	for _, i := range h.Interfaces {
+		if slices.ContainsFunc(i.Prefixes, is) {
+			return i.Name
+		}
+	}
+	return ""
+}
+
+// address is the address of a text such as 10.0.0.1 or 10.0.0.1/32; invalid: it is none.
+func address(text string) netip.Addr {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p.Addr()
+	}
+	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+// gateway is the address in a via, which can be "inet6 ADDRESS".
+func gateway(via string) string { return strings.TrimPrefix(via, "inet6 ") }
+
+// six reports whether texts name something of IPv6: one is an IPv6 address or prefix.
+func six(texts ...string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, ":") && !strings.HasPrefix(text, "inet6 ") })
+}
+
+// sixRoute reports whether a route is of IPv6.
+func sixRoute(r setting.Route) bool {
+	texts := []string{r.To, r.Via}
+	if r.Source.IsValid() {
+		texts = append(texts, r.Source.String())
+	}
+	for _, n := range r.Nexthops {
+		texts = append(texts, n.Via)
+	}
+	if r.To != "default" {
+		texts = texts[:1]
+	}
+	return six(texts...)
+}
+
+// destination is a route's, as a prefix, or "default".
+func destination(r setting.Route) string {
+	if p, err := netip.ParsePrefix(r.To); err == nil {
+		return p.Masked().String()
+	}
+	if addr, err := netip.ParseAddr(r.To); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()).String()
+	}
+	return r.To
+}

@@ -1,0 +1,44 @@
+package hostconfig
+
+import "strings"
+
+// ifupdown collects the commands of each interface (interfaces(5)): a stanza for an
+// interface that has others already is added to them.
+type ifupdown struct {
+	names []string
+	lines map[string][]string
+}
+
+func newIfupdown(*Host) writer { return &ifupdown{lines: map[string][]string{}} }
+
+func (i *ifupdown) add(c change) bool {
+	if c.on == "" {
+		return false
+	}
+	if i.lines[c.on] == nil {
+		i.names = append(i.names, c.on)
+	}
+	for _, l := range command(c.Setting) {
+		i.lines[c.on] = append(i.lines[c.on], "up "+l)
+	}
+	if c.Rule != nil { // the rest goes with the interface
+		i.lines[c.on] = append(i.lines[c.on], "down "+ruleLine("del", *c.Rule).String()+" || true")
+	}
+	return true
+}
+
+func (i *ifupdown) files(head []string) []File {
+	text := comments(head)
+	for _, name := range i.names {
+		text += "\niface " + name + " inet manual\n    " + strings.Join(i.lines[name], "\n    ") + "\n"
+	}
+	return []File{{"etc/network/interfaces.d/linerate", 0o644, text}}
+}
+
+func (i *ifupdown) apply() []string {
+	var list []string
+	for _, name := range i.names {
+		list = append(list, "ifdown "+Quote(name)+"; ifup "+Quote(name))
+	}
+	return list
+}

@@ -1,0 +1,112 @@
+package hostconfig
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// netplan collects the keys of each interface (netplan(5)).
+type netplan struct {
+	names []string
+	keys  map[string]*netplanKeys
+}
+
+type netplanKeys struct{ scalars, addresses, routes, rules []string }
+
+func newNetplan(*Host) writer { return &netplan{keys: map[string]*netplanKeys{}} }
+
+func (n *netplan) at(name string) *netplanKeys {
+	if n.keys[name] == nil {
+		n.names, n.keys[name] = append(n.names, name), &netplanKeys{}
+	}
+	return n.keys[name]
+}
+
+func (n *netplan) add(c change) bool {
+	if c.on == "" {
+		return false
+	}
+	switch {
+	case c.Address != nil:
+		k := n.at(c.on)
+		k.addresses = append(k.addresses, fmt.Sprintf("- %q", c.Address.Address))
+	case c.Link != nil && c.Link.MTU != 0:
+		k := n.at(c.on)
+		k.scalars = append(k.scalars, fmt.Sprintf("mtu: %d", c.Link.MTU))
+	case c.Link != nil && c.Link.MAC != "":
+		k := n.at(c.on)
+		k.scalars = append(k.scalars, fmt.Sprintf("macaddress: %q", c.Link.MAC))
+	case c.Rule != nil:
+		k, r := n.at(c.on), c.Rule
+		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority", number(r.Priority)))
+	case c.Route != nil:
+		r := *c.Route
+		direct := r.Via == ""
+		if len(r.Nexthops) > 0 || r.Object != 0 || strings.HasPrefix(r.Via, "inet6 ") || direct && sixRoute(r) {
+			return false // netplan has no key
+		}
+		scope := ""
+		if direct {
+			scope = "link"
+		}
+		k := n.at(c.on)
+		k.routes = append(k.routes, item("to", destination(r), "via", r.Via, "scope", scope, "from", valid(r.Source),
+			"table", number(r.Table), "metric", number(r.Metric), "congestion-window", number(r.InitCwnd)))
+	default:
+		return false
+	}
+	return true
+}
+
+// item is an entry of a list: pairs of a key and its value, without those that are empty.
+func item(pairs ...string) string {
+	var list []string
+	for i := 0; i < len(pairs); i += 2 {
+		if value := pairs[i+1]; value != "" {
+			if strings.Trim(value, "0123456789") != "" {
+				value = fmt.Sprintf("%q", value)
+			}
+			list = append(list, pairs[i]+": "+value)
+		}
+	}
+	return "- {" + strings.Join(list, ", ") + "}"
+}
+
+// number is empty for 0, which stands for what is absent.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// valid is an address, or empty.
+func valid(addr netip.Addr) string {
+	if !addr.IsValid() {
+		return ""
+	}
+	return addr.String()
+}
+
+func (n *netplan) files(head []string) []File {
+	text := comments(head) + "network:\n  version: 2\n  ethernets:\n"
+	for _, name := range n.names {
+		text += fmt.Sprintf("    %q:\n", name)
+		k := n.keys[name]
+		for _, s := range k.scalars {
+			text += "      " + s + "\n"
+		}
+		for _, list := range []struct {
+			key   string
+			items []string
+		}{{"addresses", k.addresses}, {"routes", k.routes}, {"routing-policy", k.rules}} {
+			if len(list.items) > 0 {
+				text += "      " + list.key + ":\n        " + strings.Join(list.items, "\n        ") + "\n"
+			}
+		}
+	}
+	return []File{{"etc/netplan/90-linerate.yaml", 0o600, text}} // netplan warns of files that others can read
+}
+
+func (n *netplan) apply() []string { return []string{"netplan try"} }

@@ -1,0 +1,126 @@
+package hostconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/setting"
+)
+
+// networkd collects the sections of each interface's drop-in (systemd.network(5)). There
+// are no .link files: one of its own would take the place of 99-default.link, which gives
+// the interface its name.
+type networkd struct {
+	names    []string
+	sections map[string][]string
+}
+
+func newNetworkd(*Host) writer { return &networkd{sections: map[string][]string{}} }
+
+func (n *networkd) section(on, name string, pairs ...string) bool {
+	if on == "" {
+		return false
+	}
+	if n.sections[on] == nil {
+		n.names = append(n.names, on)
+	}
+	text := "[" + name + "]\n"
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			text += pairs[i] + "=" + pairs[i+1] + "\n"
+		}
+	}
+	n.sections[on] = append(n.sections[on], text)
+	return true
+}
+
+func (n *networkd) add(c change) bool {
+	switch {
+	case c.Neighbour != nil:
+		return n.section(c.on, "Neighbor", "Address", c.Neighbour.Address.String(), "LinkLayerAddress", c.Neighbour.LLAddr)
+	case c.Address != nil:
+		return n.section(c.on, "Address", "Address", c.Address.Address.String())
+	case c.Rule != nil:
+		r := c.Rule
+		return n.section(c.on, "RoutingPolicyRule", "From", r.From, "To", r.To, "Table", number(r.Table), "Priority", number(r.Priority))
+	case c.Route != nil:
+		return n.route(c.on, *c.Route)
+	case c.Nexthop != nil && c.Nexthop.Resilient == nil:
+		h := c.Nexthop
+		family := ""
+		if len(h.Group) == 0 && h.Via == "" {
+			family = "ipv4"
+		}
+		return n.section(c.on, "NextHop", "Id", number(h.ID), "Gateway", gateway(h.Via), "Family", family, "Group", members(h.Group, ":", " "))
+	case c.Link != nil && c.Link.MTU != 0:
+		return n.section(c.on, "Link", "MTUBytes", number(c.Link.MTU))
+	case c.Link != nil && c.Link.MAC != "":
+		return n.section(c.on, "Link", "MACAddress", c.Link.MAC)
+	case c.Link != nil && c.Link.Up != nil:
+		return n.section(c.on, "Link", "ActivationPolicy", map[bool]string{true: "up", false: "down"}[*c.Link.Up])
+	case c.Qdisc != nil:
+		q := c.Qdisc
+		bytes := func(v int64) string {
+			if v == 0 {
+				return ""
+			}
+			return fmt.Sprint(v)
+		}
+		switch q.Kind {
+		case "pfifo":
+			return n.section(c.on, "PFIFO", "Parent", "root", "PacketLimit", number(q.Limit))
+		case "bfifo":
+			return n.section(c.on, "BFIFO", "Parent", "root", "LimitBytes", number(q.Limit))
+		case "fq":
+			return n.section(c.on, "FairQueueing", "Parent", "root", "PacketLimit", number(q.Limit))
+		case "fq_codel":
+			return n.section(c.on, "FairQueueingControlledDelay", "Parent", "root", "PacketLimit", number(q.Limit))
+		case "tbf":
+			latency := ""
+			if q.Limit == 0 {
+				latency = "100ms"
+			}
+			return n.section(c.on, "TokenBucketFilter", "Parent", "root", "Rate", fmt.Sprintf("%.0f", float64(q.Rate)), "BurstBytes", bytes(int64(q.Burst)), "LimitBytes", number(q.Limit), "LatencySec", latency)
+		}
+	}
+	return false
+}
+
+func (n *networkd) route(on string, r setting.Route) bool {
+	to := destination(r)
+	if to == "default" {
+		if to = "0.0.0.0/0"; sixRoute(r) {
+			to = "::/0"
+		}
+	}
+	scope := ""
+	if r.Via == "" && len(r.Nexthops) == 0 && r.Object == 0 && !sixRoute(r) {
+		scope = "link"
+	}
+	pairs := []string{"Destination", to, "Gateway", gateway(r.Via), "NextHop", number(r.Object), "PreferredSource", valid(r.Source),
+		"Table", number(r.Table), "Metric", number(r.Metric), "Scope", scope, "InitialCongestionWindow", number(r.InitCwnd)}
+	for _, hop := range r.Nexthops {
+		if hop.Via == "" {
+			return false // MultiPathRoute= needs an address
+		}
+		text := gateway(hop.Via)
+		if hop.Interface != "" {
+			text += "@" + hop.Interface
+		}
+		if hop.Weight > 1 {
+			text += " " + fmt.Sprint(hop.Weight)
+		}
+		pairs = append(pairs, "MultiPathRoute", text)
+	}
+	return n.section(on, "Route", pairs...)
+}
+
+func (n *networkd) files(head []string) (list []File) {
+	for _, name := range n.names {
+		list = append(list, File{"etc/systemd/network/" + name + ".network.d/90-linerate.conf", 0o644,
+			comments(head) + "\n" + strings.Join(n.sections[name], "\n")})
+	}
+	return list
+}
+
+func (n *networkd) apply() []string { return []string{"networkctl reload"} }

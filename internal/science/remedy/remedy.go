@@ -1,0 +1,207 @@
+// Package remedy collects what a run recommends to change, host by host: the settings of
+// its recommended treatment that the baseline does not make, or those of a finding. How
+// they are written down is for package hostconfig.
+package remedy
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// Fix is what is to be changed.
+type Fix struct {
+	// Name is the recommended levels' names, or the finding's ID.
+	Name  string
+	Hosts []hostconfig.Host
+	// Lab: the names of interfaces and the addresses are those of a lab.
+	Lab bool
+	// Undo spells settings of the baseline that the recommended treatment does not make.
+	Undo []string
+	// Programs are options that the treatment gives its flows: no setting of a host makes
+	// them.
+	Programs []string
+	// Defaults are such options that are set as a default of the senders as well.
+	Defaults []string
+}
+
+// ErrNone: the run recommends nothing.
+var ErrNone = errors.New("no recommendation")
+
+// Recommended returns what the run's recommended treatment changes. The error is ErrNone,
+// with the reason, if there is no such treatment or the run did not end.
+func Recommended(run *record.Run) (*Fix, error) {
+	if run.Status == "interrupted" || run.Status == "running" {
+		return nil, fmt.Errorf("%w: run %s ended early, after %s; carry on with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
+	}
+	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)
+	}
+	best := run.Treatments[i]
+	s, err := study.Parse(run.Study, []byte(run.StudyFile), run.Design.Set...)
+	if err != nil {
+		return nil, fmt.Errorf("the study of run %s can no longer be read: %w", run.ID, err)
+	}
+	fix := &Fix{Lab: lab(&run.Topology)}
+	var names []string
+	var changes []setting.Setting
+	for _, f := range s.Factors {
+		if f.Role == "condition" || best.Levels[f.Name] == f.Baseline {
+			continue
+		}
+		level, baseline := levelOf(f, best.Levels[f.Name]), levelOf(f, f.Baseline)
+		names = append(names, level.Name)
+		changes = append(changes, without(level.Settings, baseline.Settings)...)
+		for _, one := range without(baseline.Settings, level.Settings) {
+			fix.Undo = append(fix.Undo, one.Lines()...)
+		}
+		if level.Workload != nil {
+			changes = append(changes, fix.options(s, &best, level.Workload.Spec)...)
+		}
+	}
+	fix.Name = strings.Join(names, " + ")
+	return fix.with(run, changes)
+}
+
+// OfFinding returns what a finding of the run changes. It is ErrNone if no setting of a
+// host removes the cause.
+func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
+	if len(f.Settings) == 0 {
+		return nil, fmt.Errorf("%w: no setting of a host removes %s", ErrNone, f.ID)
+	}
+	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology)}
+	return fix.with(run, f.Settings)
+}
+
+// lab: linerate made the hosts.
+func lab(t *topology.Topology) bool {
+	return !slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return len(h.Via) > 0 })
+}
+
+func levelOf(f study.Factor, name string) study.Level {
+	for _, l := range f.Levels {
+		if l.Name == name {
+			return l
+		}
+	}
+	return study.Level{}
+}
+
+// without are the settings that another list does not have. Each sysctl is a setting.
+func without(list, other []setting.Setting) (rest []setting.Setting) {
+	there := apart(other)
+	for _, s := range apart(list) {
+		if !slices.ContainsFunc(there, func(o setting.Setting) bool { return reflect.DeepEqual(s, o) }) {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+func apart(list []setting.Setting) (single []setting.Setting) {
+	for _, s := range list {
+		for _, one := range s.Sysctl {
+			single = append(single, setting.Setting{Host: s.Host, Sysctl: []setting.Sysctl{one}})
+		}
+		if len(s.Sysctl) == 0 {
+			single = append(single, s)
+		}
+	}
+	return single
+}
+
+// options notes a level's options of flows, and returns the settings that make them the
+// default of the hosts that send.
+func (fix *Fix) options(s *study.Study, best *record.Treatment, spec flow.Spec) (defaults []setting.Setting) {
+	for _, o := range flow.Options {
+		if o.Wanted(&spec) {
+			fix.Programs = append(fix.Programs, o.Key+": "+o.Text(&spec))
+		}
+	}
+	if spec.CongestionControl == "" {
+		return nil
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		return nil
+	}
+	var hosts []string
+	for _, t := range plan.Treatments {
+		for _, f := range t.Flows {
+			if t.Name == best.Name && !slices.Contains(hosts, f.Sender()) {
+				hosts = append(hosts, f.Sender())
+			}
+		}
+	}
+	slices.Sort(hosts)
+	for _, h := range hosts {
+		defaults = append(defaults, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_congestion_control", Value: spec.CongestionControl}}})
+	}
+	if len(hosts) > 0 {
+		fix.Defaults = append(fix.Defaults, "congestion_control")
+	}
+	return defaults
+}
+
+// with assigns changes to their hosts, with references to other hosts resolved.
+func (fix *Fix) with(run *record.Run, changes []setting.Setting) (*Fix, error) {
+	t := &run.Topology
+	changes, err := t.Resolve(changes, func(e topology.End) (string, error) { return mac(run, e) })
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range changes {
+		i := slices.IndexFunc(fix.Hosts, func(h hostconfig.Host) bool { return h.Name == s.Host })
+		if i < 0 {
+			i, fix.Hosts = len(fix.Hosts), append(fix.Hosts, host(t, s.Host))
+		}
+		if h := &fix.Hosts[i]; !slices.ContainsFunc(h.Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+			h.Settings = append(h.Settings, s)
+		}
+	}
+	return fix, nil
+}
+
+func host(t *topology.Topology, name string) hostconfig.Host {
+	made := hostconfig.Host{Name: name}
+	if h, ok := t.Host(name); ok {
+		for _, p := range h.Interfaces {
+			var prefixes []netip.Prefix
+			for _, a := range p.Addresses {
+				prefixes = append(prefixes, a.Prefix())
+			}
+			made.Interfaces = append(made.Interfaces, hostconfig.Interface{Name: p.Name, Prefixes: prefixes})
+		}
+	}
+	return made
+}
+
+// mac is the MAC address of an interface: of a lab's by its numbers, of a real host's as
+// a trial found it.
+func mac(run *record.Run, e topology.End) (string, error) {
+	if h, _ := run.Topology.Host(e.Node); h != nil && len(h.Via) == 0 {
+		return run.Topology.MAC(e), nil
+	}
+	for _, trial := range run.Trials {
+		for _, h := range trial.Hosts {
+			for _, i := range h.Snapshot.Interfaces {
+				if h.Host == e.Node && i.Interface == e.Interface && i.MAC != "" {
+					return i.MAC, nil
+				}
+			}
+		}
+	}
+	return "", fmt.Errorf("the MAC address of %s is not known: no trial of run %s recorded it", e, run.ID)
+}

@@ -1,0 +1,137 @@
+package remedy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+)
+
+const file = `
+study: nas
+topology:
+  hosts:
+    nas: {interfaces: {eth0: {addresses: [192.168.1.10/24]}, eth1: {addresses: [192.168.1.11/24]}}}
+    client: {interfaces: {eth0: {addresses: [192.168.1.101/24]}}}
+  switches: {switch: {}}
+  links:
+    - {from: "nas.eth{0..1}", to: switch, rate: 1gbit}
+    - {from: client, to: switch, rate: 2gbit}
+workload:
+  flows: [{from: client, to: nas}]
+factors:
+  direction:
+    role: condition
+    levels: {writes: {}, reads: {workload: {direction: read}}}
+  arp:
+    levels:
+      as it is:
+        settings: [{host: nas, sysctl: {net.ipv4.tcp_sack: 0, net.ipv4.tcp_dsack: 0}}]
+      source routing:
+        settings:
+          - {host: nas, sysctl: {net.ipv4.tcp_dsack: 0, net.ipv4.conf.all.arp_ignore: 1, net.ipv4.conf.eth1.rp_filter: 2}}
+          - {host: nas, route: {to: 192.168.1.0/24, interface: eth1, source: 192.168.1.11, table: 101}}
+          - {host: nas, rule: {from: 192.168.1.11, table: 101}}
+          - {host: client, neighbour: {interface: eth0, address: 192.168.1.11, lladdr: nas.eth1}}
+  algorithm:
+    levels:
+      cubic: {}
+      bbr: {workload: {congestion_control: bbr, window: 4MiB}}
+`
+
+// made is a run of that study that recommends a combination of levels; none: nothing.
+func made(t *testing.T, arp, algorithm string) *record.Run {
+	t.Helper()
+	s, err := study.Parse("nas.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &record.Run{ID: "nas-7", Study: "nas", Status: "complete", StudyFile: file, Topology: s.Topology}
+	for _, p := range plan.Treatments {
+		run.Treatments = append(run.Treatments, record.Treatment{Name: p.Name, Levels: p.Levels, Best: arp != "" && p.Levels["arp"] == arp && p.Levels["algorithm"] == algorithm})
+	}
+	return run
+}
+
+func commands(fix *Fix) (list []string) {
+	for _, h := range fix.Hosts {
+		for _, c := range hostconfig.Commands(h.Settings) {
+			list = append(list, h.Name+": "+c)
+		}
+	}
+	return list
+}
+
+// TestRecommended: what the levels change against the baseline, and what it does without.
+func TestRecommended(t *testing.T) {
+	fix, err := Recommended(made(t, "source routing", "bbr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.eth1.rp_filter=2",
+		"nas: ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.11 table 101", "nas: ip rule add from 192.168.1.11 lookup 101",
+		"client: ip neigh replace 192.168.1.11 lladdr 02:00:00:01:00:02 dev eth0 nud permanent",
+		"client: sysctl -w net.ipv4.tcp_congestion_control=bbr",
+	}
+	if got := commands(fix); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if fix.Name != "source routing + bbr" || !fix.Lab || !slices.Equal(fix.Undo, []string{"nas: sysctl net.ipv4.tcp_sack=0"}) ||
+		!slices.Equal(fix.Programs, []string{"congestion_control: bbr", "window: 4MiB"}) || !slices.Equal(fix.Defaults, []string{"congestion_control"}) {
+		t.Errorf("%+v", fix)
+	}
+	if fix, err = Recommended(made(t, "as it is", "bbr")); err != nil || len(commands(fix)) != 1 || len(fix.Undo) > 0 {
+		t.Errorf("%+v, %v", fix, err)
+	}
+}
+
+// TestNone: an interrupted run, one without a recommendation, a finding without settings.
+func TestNone(t *testing.T) {
+	early := made(t, "source routing", "cubic")
+	early.Status = "interrupted"
+	for _, run := range []*record.Run{early, made(t, "", "")} {
+		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "nas-7") {
+			t.Errorf("%s: %v", run.Status, err)
+		}
+	}
+	if _, err := OfFinding(early, record.Finding{ID: "duplicate-address"}); !errors.Is(err, ErrNone) {
+		t.Error(err)
+	}
+}
+
+// TestReplace: a name is replaced wherever it is used, and must be used.
+func TestReplace(t *testing.T) {
+	fix, err := Recommended(made(t, "source routing", "cubic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fix.Replace([]string{"nas.eth1=bond0.7", "eth0=enp3s0", "192.168.1.11=10.0.0.11", "192.168.1.0/24=10.0.0.0/16", "02:00:00:01:00:02=52:54:00:00:00:01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.bond0/7.rp_filter=2",
+		"nas: ip route replace 10.0.0.0/16 dev bond0.7 src 10.0.0.11 table 101", "nas: ip rule add from 10.0.0.11 lookup 101",
+		"client: ip neigh replace 10.0.0.11 lladdr 52:54:00:00:00:01 dev enp3s0 nud permanent",
+	}
+	if got := commands(fix); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for pair, why := range map[string]string{
+		"eth7=x": "nothing that is changed has that name", "eth0": "expected OLD=NEW", "=x": "expected OLD=NEW", "enp3s0=": "expected OLD=NEW",
+		"enp3s0=a b": "expected OLD=NEW", "10.0.0.11=there": "expected an address",
+	} {
+		if err := fix.Replace([]string{pair}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %s", pair, err, why)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/remedy"
+	"linerate/internal/show/export"
+)
+
+// commandsFormat is the one that writes no files.
+const commandsFormat = "commands"
+
+type fixFlags struct {
+	format, host, dir string
+	replace           []string
+	force, asJSON     bool
+}
+
+// fixDocument is what `linerate fix --json` prints.
+type fixDocument struct {
+	Schema string `json:"schema"` // linerate.fix/v1
+	Run    string `json:"run"`
+	Fix    string `json:"fix"`
+	// Lab: interfaces and addresses are those of a lab.
+	Lab   bool      `json:"lab"`
+	Hosts []fixHost `json:"hosts"`
+	// Undo are settings of the baseline that the fix does without.
+	Undo []string `json:"undo,omitempty"`
+	// Programs are options of the flows that no setting makes.
+	Programs []string `json:"programs,omitempty"`
+}
+
+type fixHost struct {
+	Host     string   `json:"host"`
+	Commands []string `json:"commands"`
+	// Format is that of the files; absent: none was asked for.
+	Format string `json:"format,omitempty"`
+	*hostconfig.Config
+}
+
+func fixFormats() (names []string) {
+	names = []string{commandsFormat}
+	for _, f := range hostconfig.Formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func newFixCommand(s streams) *cobra.Command {
+	var f fixFlags
+	long := `Write what a run recommends as commands, or as files that last over a boot: the
+settings of its recommended treatment, or those of a finding by its name.
+
+`
+	for _, format := range hostconfig.Formats {
+		long += fmt.Sprintf("  %-16s  %s\n", format.Name, format.Doc)
+	}
+	cmd := &cobra.Command{
+		Use:   "fix RUN [FINDING]",
+		Short: "Write a run's fix as commands or configuration files",
+		Long: long + `
+Kernel parameters are always in a file for /etc/sysctl.d. What a format has no key
+for is in a script that systemd runs at boot. Nothing is changed on any host.
+
+RUN is a run's name, the beginning of one, or latest.
+
+Exit status: 0; 2 bad usage; 3 the run recommends nothing, or is in doubt.`,
+		Example: `  linerate fix latest
+  linerate fix latest --host nas --map eth0=enp3s0 | ssh root@nas sh
+  linerate fix latest --format netplan -o fix
+  linerate fix nas-7 arp-flux`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+				return usageError(err)
+			}
+			return f.run(cmd, s, args)
+		},
+	}
+	flags := cmd.Flags()
+	valueVar(flags, &f.format, oneOf(fixFormats()...), "format", "name", commandsFormat, strings.Join(fixFormats(), ", "))
+	flags.StringVar(&f.host, "host", "", "only what is to be done on this host")
+	flags.StringArrayVar(&f.replace, "map", nil, "replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10 (may be repeated)")
+	flags.StringVarP(&f.dir, "out", "o", "", "write the files below this directory, as HOST/etc/…")
+	flags.BoolVar(&f.force, "force", false, "replace files that exist")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.fix/v1)")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(fixFormats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
+	switch {
+	case f.dir != "" && f.format == commandsFormat:
+		return usageError(fmt.Errorf("-o writes files: expected --format %s", source.Or(fixFormats()[1:])))
+	case f.dir != "" && f.asJSON:
+		return usageError(errors.New("--json goes to standard output: expected it without -o"))
+	}
+	runs, err := runsWithTrials(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	run := runs[0]
+	fix, err := f.find(run, args[1:])
+	if errors.Is(err, remedy.ErrNone) {
+		return statusError{ExitDoubt, err}
+	}
+	if err != nil {
+		return usageError(err)
+	}
+	if err := fix.Replace(f.replace); err != nil {
+		return usageError(err)
+	}
+	if err := f.onHost(fix); err != nil {
+		return usageError(err)
+	}
+	d := f.document(run, fix)
+	err = s.answer(f.asJSON, d, func(w io.Writer) error {
+		if f.dir != "" {
+			return f.write(w, d)
+		}
+		return f.print(w, d)
+	})
+	if err != nil {
+		return err
+	}
+	f.remark(s.err, fix)
+	return doubt(run)
+}
+
+// find is the fix that is meant: the recommended one, or that of a finding.
+func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
+	conclude.Conclude(run) // findings of an older linerate have no settings
+	var ids []string
+	for _, one := range run.Findings {
+		if len(one.Settings) > 0 && !slices.Contains(ids, one.ID) {
+			ids = append(ids, one.ID)
+		}
+	}
+	if len(finding) == 0 {
+		fix, err := remedy.Recommended(run)
+		if errors.Is(err, remedy.ErrNone) && len(ids) > 0 {
+			err = fmt.Errorf("%w\nIts findings have settings: linerate fix %s %s", err, run.ID, strings.Join(ids, "|"))
+		}
+		return fix, err
+	}
+	var made *remedy.Fix
+	for _, one := range run.Findings {
+		if one.ID != finding[0] {
+			continue
+		}
+		fix, err := remedy.OfFinding(run, one)
+		if err != nil {
+			return nil, err
+		}
+		if made == nil {
+			made = fix
+		} else {
+			made.Hosts = append(made.Hosts, fix.Hosts...)
+		}
+	}
+	if made == nil {
+		if len(ids) == 0 {
+			return nil, fmt.Errorf("run %s has no finding %q, and none that settings remove", run.ID, finding[0])
+		}
+		return nil, fmt.Errorf("run %s has no finding %q%s: expected %s", run.ID, finding[0], source.DidYouMean(finding[0], ids), source.Or(ids))
+	}
+	return made, nil
+}
+
+// onHost leaves the named host only.
+func (f fixFlags) onHost(fix *remedy.Fix) error {
+	if f.host == "" {
+		return nil
+	}
+	var names []string
+	for _, h := range fix.Hosts {
+		names = append(names, h.Name)
+	}
+	if !slices.Contains(names, f.host) {
+		return fmt.Errorf("--host %s: nothing is to be done there; expected %s", f.host, source.Or(names))
+	}
+	fix.Hosts = slices.DeleteFunc(fix.Hosts, func(h hostconfig.Host) bool { return h.Name != f.host })
+	return nil
+}
+
+func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
+	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs}
+	for _, h := range fix.Hosts {
+		one := fixHost{Host: h.Name, Commands: hostconfig.Commands(h.Settings)}
+		for _, format := range hostconfig.Formats {
+			if format.Name == f.format {
+				c := format.Config(h, []string{fmt.Sprintf("%s, for %s: made by linerate fix %s", fix.Name, h.Name, run.ID)})
+				one.Format, one.Config = f.format, &c
+			}
+		}
+		d.Hosts = append(d.Hosts, one)
+	}
+	return d
+}
+
+// print writes text that a shell can read: commands, or files behind a line that names
+// them.
+func (f fixFlags) print(w io.Writer, d *fixDocument) error {
+	text := fmt.Sprintf("# %s (run %s)\n", d.Fix, d.Run)
+	for _, h := range d.Hosts {
+		if h.Config == nil {
+			text += "\n# on " + h.Host + ":\n" + strings.Join(h.Commands, "\n") + "\n"
+			continue
+		}
+		for _, file := range h.Files {
+			text += fmt.Sprintf("\n# on %s, /%s:\n%s", h.Host, file.Path, file.Text)
+		}
+		text += "\n" + applying(h)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// applying says how a host's files are put into effect, as comments.
+func applying(h fixHost) string {
+	text := "# then on " + h.Host + ":\n"
+	for _, command := range h.Apply {
+		text += "#   " + command + "\n"
+	}
+	for _, note := range h.Notes {
+		text += "# note: " + note + "\n"
+	}
+	return text
+}
+
+// write writes the files below a directory for each host, and prints their names.
+func (f fixFlags) write(w io.Writer, d *fixDocument) error {
+	for _, h := range d.Hosts {
+		for _, file := range h.Files {
+			if path := filepath.Join(h.Host, file.Path); !filepath.IsLocal(path) || strings.Contains(h.Host, "/") {
+				return fmt.Errorf("%q is no name for a file below %s", path, f.dir)
+			} else if err := absent(filepath.Join(f.dir, path), f.force); err != nil {
+				return err
+			}
+		}
+	}
+	for _, h := range d.Hosts {
+		for _, file := range h.Files {
+			path := filepath.Join(f.dir, h.Host, file.Path)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return err
+			}
+			err := export.WriteFile(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, file.Text)
+				return err
+			})
+			if err == nil {
+				err = os.Chmod(path, fs.FileMode(file.Mode))
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(w, path)
+		}
+		fmt.Fprint(w, applying(h))
+	}
+	return nil
+}
+
+// remark says what the commands and files do not.
+func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
+	say := func(format string, args ...any) { fmt.Fprintf(w, "linerate: "+format+"\n", args...) }
+	for _, line := range fix.Undo {
+		say("the fix does without a setting of the baseline: %s", line)
+	}
+	for _, option := range fix.Programs {
+		switch key, _, _ := strings.Cut(option, ":"); {
+		case slices.Contains(fix.Defaults, key):
+			say("%s was set for each connection; the commands make it the default of the senders", option)
+		default:
+			say("%s is an option of the programs: no setting of a host makes it", option)
+		}
+	}
+	if fix.Lab && len(f.replace) == 0 && len(fix.Hosts) > 0 {
+		say("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
+	}
+	if f.format == commandsFormat && len(fix.Hosts) > 0 {
+		say("the commands hold until the next boot; --format %s writes files that last", source.Or(fixFormats()[1:]))
+	}
+}
