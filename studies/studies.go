@@ -46,3 +46,9 @@ func ListNames() []string {
 
 // List is the text of a published list.
 func List(name string) ([]byte, error) { return Lists.ReadFile("lists/" + name + ".conf") }
+
+// Templates holds the templates of study files to begin from, templates/KIND.yaml; package
+// starter fills them in.
+//
+//go:embed templates/*.yaml
+var Templates embed.FS

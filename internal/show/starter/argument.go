@@ -1,0 +1,90 @@
+package starter
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"time"
+
+	"linerate/internal/model/unit"
+)
+
+// Argument is a value that a template needs: a flag of the command line.
+type Argument struct {
+	Name string
+	Type string // in the usage
+	// Default is what is meant without the flag.
+	Default string
+	// Doc says what it is, and Bounds what is accepted: "1 to 64".
+	Doc, Bounds string
+	// Parse reads and checks a text. Its error has the text and the bounds.
+	Parse func(text string) (any, error)
+}
+
+// Usage is the argument's line in the help.
+func (a Argument) Usage() string { return a.Doc + ", " + a.Bounds }
+
+// bounded is an argument of an ordered type between two bounds.
+func bounded[T cmp.Ordered](name, what, byDefault string, low, high T, parse func(string) (T, error), doc string) Argument {
+	bounds := fmt.Sprintf("%v to %v", low, high)
+	return Argument{name, what, byDefault, doc, bounds, func(text string) (any, error) {
+		v, err := parse(text)
+		if err != nil || v < low || v > high {
+			return nil, fmt.Errorf("%s: expected %s", text, bounds)
+		}
+		return v, nil
+	}}
+}
+
+func count(name, byDefault string, low, high int, doc string) Argument {
+	return bounded(name, "int", byDefault, low, high, strconv.Atoi, doc)
+}
+
+func rate(name, byDefault string, low, high unit.BitRate, doc string) Argument {
+	return bounded(name, "rate", byDefault, low, high, unit.ParseBitRate, doc)
+}
+
+func delay(name, byDefault string, low, high time.Duration, doc string) Argument {
+	return bounded(name, "duration", byDefault, unit.Duration(low), unit.Duration(high), unit.ParseDuration, doc)
+}
+
+func share(name, byDefault string, low, high unit.Ratio, doc string) Argument {
+	return bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc)
+}
+
+// matching is an argument of words that fit a pattern, which needs no quotes in YAML.
+func matching(name, what, byDefault, pattern, bounds, doc string) Argument {
+	fits := regexp.MustCompile("^(" + pattern + ")$")
+	return Argument{name, what, byDefault, doc, bounds, func(text string) (any, error) {
+		if !fits.MatchString(text) {
+			return nil, fmt.Errorf("%q: expected %s", text, bounds)
+		}
+		return text, nil
+	}}
+}
+
+func address(name, byDefault, doc string) Argument {
+	const bounds = "with its prefix length, such as 192.168.1.15/24"
+	return Argument{name, "address", byDefault, doc, bounds, func(text string) (any, error) {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q: expected an address %s", text, bounds)
+		}
+		return p, nil
+	}}
+}
+
+// remote is an argument that names a host as ssh does, or this one.
+func remote(name, byDefault, doc string) Argument {
+	return matching(name, "host", byDefault, `[A-Za-z0-9_][A-Za-z0-9_.@-]*`, "as for ssh, such as root@nas, or here", doc)
+}
+
+// via is the command that reaches such a host.
+func via(host any) string {
+	if host == "here" {
+		return "[env] # this machine"
+	}
+	return fmt.Sprintf("[ssh, %s]", host)
+}

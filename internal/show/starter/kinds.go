@@ -1,0 +1,123 @@
+package starter
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"linerate/internal/model/unit"
+)
+
+// Kinds are the templates, in the order of the help. Adding one takes an entry here and
+// its text in studies/templates.
+var Kinds = []Kind{
+	{
+		Name: "nas", Short: "a server with several interfaces on one subnet: does it use them all?",
+		Example: "--interfaces 2 --clients 3",
+		Arguments: []Argument{
+			count("interfaces", "2", 2, 16, "interfaces of the NAS"),
+			count("clients", "3", 1, 64, "clients"),
+			rate("rate", "1gbit", 1e6, 100e9, "rate of each interface of the NAS"),
+			rate("client-rate", "1gbit", 1e6, 100e9, "rate of each client's link"),
+		},
+		derive: func(v values) error {
+			n, clients := v["interfaces"].(int), v["clients"].(int)
+			v["last"], v["lastaddress"] = n-1, 10+n-1
+			v["slow"] = unit.BitRate(clients)*v["client-rate"].(unit.BitRate) < unit.BitRate(n)*v["rate"].(unit.BitRate)
+			return nil
+		},
+	},
+	{
+		Name: "fabric", Short: "leaves and spines: what does hashing by ports change?",
+		Example: "--spines 2 --leaves 2",
+		Arguments: []Argument{
+			count("spines", "2", 2, 16, "spines"),
+			count("leaves", "2", 2, 16, "leaves, each with a host"),
+			count("flows", "8", 1, 256, "flows from each host to the one on the next leaf"),
+			rate("rate", "200mbit", 1e6, 100e9, "rate of each link between leaf and spine"),
+		},
+		derive: func(v values) error {
+			v["hostrate"] = unit.BitRate(v["spines"].(int)) * v["rate"].(unit.BitRate)
+			return nil
+		},
+	},
+	{
+		Name: "wan", Short: "a path with delay: which buffers and which congestion control fill it?",
+		Example: "--rate 100mbit --rtt 40ms --loss 0.1%",
+		Arguments: []Argument{
+			rate("rate", "100mbit", 1e6, 10e9, "rate of the path"),
+			delay("rtt", "40ms", time.Millisecond, time.Second, "round-trip time with empty queues"),
+			share("loss", "0%", 0, 0.1, "share of the packets that are lost on the way"),
+			count("streams", "1", 1, 64, "connections at a time"),
+		},
+		derive: func(v values) error {
+			if v["loss"] == unit.Ratio(0) {
+				v["loss"] = "" // no key in the file
+			}
+			return path(v)
+		},
+	},
+	{
+		Name: "list", Short: "a list of settings: which of them matter?",
+		Example: "--rate 1gbit --rtt 10ms",
+		Arguments: []Argument{
+			rate("rate", "100mbit", 1e6, 10e9, "rate of the path"),
+			delay("rtt", "40ms", time.Millisecond, time.Second, "round-trip time with empty queues"),
+		},
+		derive: path,
+	},
+	{
+		Name: "hosts", Short: "two real hosts, reached by ssh: what does another congestion control change?",
+		Example: "--server root@nas --server-address 192.168.1.15/24 --server-interface enp3s0",
+		Arguments: []Argument{
+			remote("server", "root@server", "the host that is connected to"),
+			matching("server-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link", "its interface"),
+			address("server-address", "192.168.1.15/24", "that interface's address"),
+			remote("client", "here", "the host that connects"),
+			matching("client-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link", "its interface"),
+			address("client-address", "192.168.1.101/24", "that interface's address"),
+			rate("rate", "1gbit", 1e6, 400e9, "rate of both interfaces"),
+		},
+		derive: func(v values) error {
+			server, client := v["server-address"].(netip.Prefix), v["client-address"].(netip.Prefix)
+			switch {
+			case server.Masked() != client.Masked():
+				return fmt.Errorf("--server-address %s, --client-address %s: expected two addresses of one network", server, client)
+			case server.Addr() == client.Addr():
+				return fmt.Errorf("--server-address %s, --client-address %s: expected two different ones", server, client)
+			}
+			v["servervia"], v["clientvia"] = via(v["server"]), via(v["client"])
+			return nil
+		},
+	},
+}
+
+// Find finds a kind by its name.
+func Find(name string) (Kind, bool) {
+	for _, k := range Kinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// maxInFlight bounds the buffers that a template asks the kernel for.
+const maxInFlight = 256 << 20
+
+// path derives what a path of a rate and a round trip needs.
+func path(v values) error {
+	rate, rtt := v["rate"].(unit.BitRate), time.Duration(v["rtt"].(unit.Duration))
+	bdp := int64(math.Ceil(float64(rate) / 8 * rtt.Seconds()))
+	if bdp > maxInFlight {
+		return fmt.Errorf("--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter round trip", rate, rtt, bdp>>20, maxInFlight>>20)
+	}
+	const mib = 1 << 20
+	buffer := max(16*mib, (2*bdp+mib-1)/mib*mib) // more than the defaults of 4 and 6 MiB
+	v["bdp"], v["buffer"], v["bufferbytes"] = bdp, unit.Bytes(buffer), buffer
+	v["delay"] = unit.Duration(rtt / 2)
+	v["warmup"] = unit.Duration(max(time.Second, 40*rtt))
+	v["duration"] = unit.Duration(max(3*time.Second, 50*rtt)) // what held a flow back shows in fifty round trips
+	return nil
+}
