@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
@@ -43,6 +45,8 @@ func Conclusion(c *record.Conclusion) Answer {
 		a = withdrawnPaths(c.Outages)
 	case c.Hashing != nil:
 		a = hashing(c, c.Hashing)
+	case isLook(c):
+		a = look(c)
 	case c.Lists != nil:
 		a = lists(c)
 	case c.Compared:
@@ -109,7 +113,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	case len(list) == 1:
 		a.Headline = r.Label + " is " + figure(list[0], r)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
-			a.Headline += fmt.Sprintf(", %.4g %% of the limit of the path", 100*b.Goodput.MeanBps/b.LimitBps)
+			a.Headline += ", " + limitShare(b, b.Goodput.MeanBps) + " % of the limit of the path"
 		}
 		if c.Trials == 1 {
 			a.Headline += ", in a single trial"
@@ -127,7 +131,14 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	if r.Name == metric.Goodput.Name {
 		a.Statements = append(a.Statements, limitShares(list))
 	}
-	for _, name := range c.Others {
+	others := c.Others
+	if len(list) == 1 {
+		var text string
+		if text, others = latencies(c, list[0]); text != "" {
+			a.Statements = append(a.Statements, text)
+		}
+	}
+	for _, name := range others {
 		if r, known := responseOf(c, name); known {
 			var parts []string
 			for _, at := range list {
@@ -137,6 +148,37 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		}
 	}
 	return a
+}
+
+// latencies puts the percentiles of a single condition beside another response into one
+// statement, and returns the responses that are left.
+func latencies(c *record.Conclusion, at record.ConditionResult) (text string, left []string) {
+	var parts []string
+	for _, name := range c.Others {
+		r, known := responseOf(c, name)
+		if short, is := strings.CutPrefix(r.Label, "latency "); known && is && estimate(at.Baseline, r).Trials > 0 {
+			parts = append(parts, short+" "+value(c, at.Baseline, r)+within(c, at.Baseline, r))
+			continue
+		}
+		left = append(left, name)
+	}
+	if len(parts) == 0 {
+		return "", left
+	}
+	what := "Latency: "
+	if lead(c).Name == metric.Goodput.Name {
+		what = "Latency under load: "
+	}
+	return what + strings.Join(parts, ", "), left
+}
+
+// limitShare is a goodput in percent of the limit, with the digits of the tables.
+func limitShare(of *record.Candidate, bps float64) string {
+	places := 1
+	if half := 100 * estimate(of, metric.Goodput).HalfWidth() / of.LimitBps; half > 0 {
+		places = max(0, min(places, number.Earned(half)))
+	}
+	return number.Round(100*bps/of.LimitBps, places)
 }
 
 // limitShares says what part of their limits conditions reach, or why there is none.
@@ -150,9 +192,8 @@ func limitShares(list []record.ConditionResult) string {
 		case b.LimitBps == 0:
 			return "No link of the path has a rate, so the limit is unknown"
 		}
-		share := func(bps float64) string { return fmt.Sprintf("%.4g", 100*bps/b.LimitBps) }
-		part := share(b.Goodput.MeanBps) + " %"
-		if low, high := share(b.Goodput.LowBps), share(b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
+		part := limitShare(b, b.Goodput.MeanBps) + " %"
+		if low, high := limitShare(b, b.Goodput.LowBps), limitShare(b, b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
 			part += " (" + low + "–" + high + ")"
 		}
 		parts = append(parts, part+words.ForName(at.Name))
@@ -166,7 +207,7 @@ func limitShares(list []record.ConditionResult) string {
 // Missed says how rare an event all trials of a treatment can have missed; empty: there
 // was no trial.
 func Missed(c *record.Conclusion) string {
-	if c == nil || c.Missed == 0 {
+	if c == nil || c.Missed == 0 || c.FewestTrials == 1 { // of a single trial that goes without saying
 		return ""
 	}
 	return words.FullStop(fmt.Sprintf("%s of a treatment can miss what happens in fewer than %.0f %% of trials", words.Count(c.FewestTrials, "trial"), 100*c.Missed))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
@@ -335,6 +336,23 @@ func TestAnswers(t *testing.T) {
 	for i, line := range strings.Split(string(want), "\n") {
 		if i >= len(got) || got[i] != line {
 			t.Fatalf("line %d of %s:\nwant %s\ngot  %s\n(-update-answers writes it anew)", i+1, file, line, got[min(i, len(got)-1)])
+		}
+	}
+}
+
+// TestDigitsAreThoseOfTheTable: what an interval does not earn is not in the headline.
+func TestDigitsAreThoseOfTheTable(t *testing.T) {
+	for _, c := range []struct {
+		mean, half, low, high float64
+		want                  string
+	}{
+		{8560, 8000, 560, 16560, "9 ms (1–17)"}, // 9 ±8 in the table
+		{8560, 20, 8540, 8580, "8.56 ms (8.54–8.58)"},
+		{16.8, 11000, 15, 21900, "16.8 µs (15.0–21900)"}, // bounded: by its ends
+	} {
+		of := &record.Candidate{Responses: []record.ResponseEstimate{{Response: "latency_p50", Mean: c.mean, Low: c.low, High: c.high, Half: c.half, Confidence: 0.95, Trials: 4}}}
+		if got := value(&record.Conclusion{}, of, metric.LatencyP50) + within(&record.Conclusion{}, of, metric.LatencyP50); got != c.want {
+			t.Errorf("%g ± %g: %q, want %q", c.mean, c.half, got, c.want)
 		}
 	}
 }

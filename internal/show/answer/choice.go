@@ -270,7 +270,7 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(c.Unit, best, r, effect)
 	}
 	switch {
-	case len(fixes) == 1 && only && len(at.Candidates) > 1:
+	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted":
 		return "only " + fixes[0] + " reaches the limit"
 	case len(fixes) > 0 && !said(fixes):
 		return "the limit is reached with " + words.FirstFew(fixes, "or")

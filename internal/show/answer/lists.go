@@ -46,11 +46,7 @@ func lists(c *record.Conclusion) (a Answer) {
 		}
 		long := text
 		if names := by[record.Helps]; len(names) > 0 {
-			does := words.Verb(len(names), " helps", " help")
-			if t.List.Verdict == record.Improves || tuning.Proven(t.List) {
-				does = words.Verb(len(names), " does it", " do it")
-			}
-			long += "; " + words.FirstFew(names, "and") + does
+			long += "; " + words.FirstFew(names, "and") + words.Verb(len(names), " helps", " help")
 		}
 		if a.Headline == "" {
 			a.Headline = fit(long, text)
@@ -64,7 +60,7 @@ func lists(c *record.Conclusion) (a Answer) {
 			a.Statements = append(a.Statements, "Alone none of them gives more than "+number.Significant(most, 4)+"×")
 		}
 		for _, say := range []struct{ verdict, words string }{
-			{record.Harms, "Harmful: "}, {record.Trades, "Good for one response, bad for another: "}, {record.Mixed, "Depends on the others: "},
+			{record.Harms, "Harmful: "}, {record.Trades, "Trades one response for another: "}, {record.Mixed, "Depends on the others: "},
 			{record.NoDifference, "No difference: "}, {record.Inconclusive, "Inconclusive: "},
 		} {
 			if names := by[say.verdict]; len(names) > 0 && len(c.Lists) == 1 {

@@ -47,7 +47,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	var moves []string
 	for _, say := range []struct{ verdict, one, many string }{
 		{record.Worsens, "%s adds to that", "%s add to that"}, {record.NoDifference, "%s makes no difference", "%s make no difference"},
-		{record.Improves, "%s takes from it", "%s take from it"}, {record.Inconclusive, "whether %s adds to it is open", "whether %s add to it is open"},
+		{record.Improves, "%s takes from it", "%s take from it"}, {record.Inconclusive, "whether %s adds to it is inconclusive", "whether %s add to it is inconclusive"},
 	} {
 		for i := range t.Surplus {
 			if e := &t.Surplus[i]; e.Verdict == say.verdict {

@@ -86,7 +86,8 @@ func value(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	if e.Trials == 0 {
 		return "unknown (" + r.Absent + ")"
 	}
-	text := r.Scale(c.Unit, e.Mean).With(decimals(c, r, e.Mean, e.Mean))
+	mean, _, _ := digits(c, r, e, e.Mean)
+	text := r.Scale(c.Unit, e.Mean).With(mean)
 	if e.Rank != "" {
 		text += " (" + e.Rank + ")"
 	}
@@ -100,7 +101,7 @@ func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string 
 	if e.Confidence == 0 {
 		return ""
 	}
-	low, high := decimals(c, r, e.Low, e.Mean), decimals(c, r, e.High, e.Mean)
+	_, low, high := digits(c, r, e, e.Mean)
 	if low == high {
 		return ""
 	}
@@ -113,6 +114,23 @@ func wide(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 		return ""
 	}
 	return within(c, of, r)
+}
+
+// digits spells an estimate and the ends of its interval, without their unit, in the one that
+// suits scale: with the digits of decimals or, where they are fewer, those that tables
+// show because its interval earns no more.
+func digits(c *record.Conclusion, r metric.Metric, e record.ResponseEstimate, scale float64) (mean, low, high string) {
+	spell := func(v float64) string { return decimals(c, r, v, scale) }
+	if half, per := e.HalfWidth(), r.Scale(c.Unit, scale).Per; e.Confidence > 0 && half > 0 {
+		earned := func(v float64) string { return number.Round(v*per, number.Earned(half*per)) }
+		if view.Ranged(e) {
+			earned = func(v float64) string { return number.Significant(v*per, 3) }
+		}
+		if words.Width(earned(e.Mean)) < words.Width(spell(e.Mean)) {
+			spell = earned
+		}
+	}
+	return spell(e.Mean), spell(e.Low), spell(e.High)
 }
 
 // decimals spells a value of a response, without its unit, in the one that suits scale.
@@ -142,7 +160,8 @@ func goodputs(c *record.Conclusion, list []*record.Candidate) string {
 	var values []string
 	suffix := ""
 	for _, o := range sorted {
-		value, s := quantity(c.Unit, o.Goodput.MeanBps, scale)
+		_, s := quantity(c.Unit, 0, scale)
+		value, _, _ := digits(c, metric.Goodput, estimate(o, metric.Goodput), scale)
 		values, suffix = words.Distinct(values, value+wide(c, o, metric.Goodput)), s
 	}
 	text := words.Join(values, "and")

@@ -113,7 +113,7 @@ func effectsTitle(v *view.View) string {
 		}
 		for _, say := range []struct{ verdict, one, many string }{
 			{record.Improves, "improves " + v.Lead().Label, "improve " + v.Lead().Label}, {record.Worsens, "worsens " + what, "worsen " + what},
-			{record.NoDifference, "makes no difference", "make no difference"}, {record.Inconclusive, "is open", "are open"},
+			{record.NoDifference, "makes no difference", "make no difference"}, {record.Inconclusive, "is inconclusive", "are inconclusive"},
 		} {
 			if n := by[say.verdict]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, words.Verb(n, say.one, say.many)))

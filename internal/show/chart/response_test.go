@@ -3,6 +3,8 @@ package chart
 import (
 	"testing"
 
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/view"
 )
@@ -54,5 +56,32 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
 	if got := interfacesTitle(view.New(run)); got != want {
 		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+// TestLinksOfOnePath: the links of a single path are full together, and are not counted.
+func TestLinksOfOnePath(t *testing.T) {
+	link := func(from, to string) topology.Link {
+		l := topology.Link{From: topology.End{Node: from, Interface: "eth0"}, To: topology.End{Node: to, Interface: "eth0"}}
+		l.Rate = 1e9
+		return l
+	}
+	two := []topology.Host{{Name: "a"}, {Name: "b"}}
+	full := []record.TreatmentInterface{{Host: "a", Interface: "eth0", TxBps: 1e9, LimitBps: 1e9}, {Host: "b", Interface: "eth0", RxBps: 1e9, LimitBps: 1e9}}
+	idle := []record.TreatmentInterface{{Host: "a", Interface: "eth0", TxBps: 1e8, LimitBps: 1e9}}
+	for _, c := range []struct {
+		topology   topology.Topology
+		interfaces []record.TreatmentInterface
+		want       string
+	}{
+		{topology.Topology{Hosts: two, Links: []topology.Link{link("a", "b")}}, full, "The link is full"},
+		{topology.Topology{Hosts: two, Links: []topology.Link{link("a", "b")}}, idle, "The link is not full"},
+		{topology.Topology{Hosts: two, Switches: []topology.Switch{{Name: "s"}}, Links: []topology.Link{link("a", "s"), link("b", "s")}}, full, "The path is full"},
+		{topology.Topology{Hosts: append(two, topology.Host{Name: "c"}), Switches: []topology.Switch{{Name: "s"}}, Links: []topology.Link{link("a", "s"), link("b", "s"), link("c", "s")}}, full, "2 links are full"},
+	} {
+		run := &record.Run{Topology: c.topology, Treatments: []record.Treatment{{Name: "x", Baseline: true, Interfaces: c.interfaces}}}
+		if got := topologyTitle(view.New(run)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

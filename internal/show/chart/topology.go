@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/topology"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -362,7 +363,7 @@ func topologyTitle(v *view.View) string {
 	if v.AlongCurve() {
 		return "Load of each link, in the mean of all trials"
 	}
-	known := false
+	known, path := false, pathName(&v.Run.Topology)
 	text := v.BeforeAfter(func(r *view.Row, c int) string {
 		t := r.Treatments[c]
 		if t == nil {
@@ -379,6 +380,10 @@ func topologyTitle(v *view.View) string {
 			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
+		case path != "" && n == 0:
+			return path + " is not full"
+		case path != "":
+			return path + " is full"
 		case after && n == 0:
 			return "none"
 		case after:
@@ -392,6 +397,28 @@ func topologyTitle(v *view.View) string {
 		return "Load of every link"
 	}
 	return words.Sentence(text)
+}
+
+// pathName names what all flows pass, in a topology that is a single path: its links are
+// not counted, since they are full together; empty: it is another one.
+func pathName(t *topology.Topology) string {
+	ends := map[string]int{}
+	for _, l := range t.Links {
+		ends[l.From.Node]++
+		ends[l.To.Node]++
+	}
+	for _, n := range ends {
+		if n > 2 {
+			return ""
+		}
+	}
+	switch nodes := len(t.Hosts) + len(t.Switches); {
+	case len(ends) != nodes || len(t.Links) != nodes-1: // not one chain
+		return ""
+	case len(t.Links) == 1:
+		return "the link"
+	}
+	return "the path"
 }
 
 // fullLoad is the part of its rate at which a link counts as full. Where the

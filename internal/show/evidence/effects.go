@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 	"linerate/internal/show/document"
 	"linerate/internal/show/export"
 	"linerate/internal/show/number"
@@ -14,9 +15,12 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Effects has a row for each comparison of the run in each of its
-// responses; nil: nothing is compared.
+// Effects has a row for each comparison of the run in each of its responses; nil: nothing is
+// compared, or in too few blocks for a verdict.
 func Effects(v *view.View) *document.Table {
+	if v.Run.Blocks() < stats.LeastBlocks {
+		return nil
+	}
 	t := &document.Table{Name: "effects", Data: export.Rows(v.Run, "effects"), Columns: []document.Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true}, {Head: "at", Wrap: true},
 		{Head: "ratio", Align: document.Ratio}, {Head: "p", Align: document.Right}, {Head: "blocks", Align: document.Right}}}
 	var labels []string
@@ -59,16 +63,26 @@ func probability(p float64) string {
 	return number.Significant(p, 2)
 }
 
-// PartEffects say what each change of one factor does to each response, where
-// the table of treatments cannot: a design of parts compares treatments that
-// both differ from the baseline in several factors.
+// PartEffects say what a change of one factor does to each response where the table of
+// treatments does not: a design of parts also compares treatments of which neither is the
+// baseline.
 func PartEffects(v *view.View) (list []document.Block) {
-	if !v.Run.Design.Partial || len(v.Run.Effects) == 0 {
+	if !v.Run.Design.Partial || v.Run.Blocks() < stats.LeastBlocks {
 		return nil
 	}
-	list = append(list, document.Heading{Text: "what each change of one factor does"})
+	shown := func(e *record.Effect) bool {
+		return slices.ContainsFunc(v.Run.Treatments, func(t record.Treatment) bool {
+			return t.Effect != nil && t.Effect.Factor == e.Factor && t.Effect.From == e.From && t.Effect.To == e.To && maps.Equal(t.Effect.At, e.At)
+		})
+	}
 	for i := range v.Run.Effects {
 		e := &v.Run.Effects[i]
+		if shown(e) {
+			continue
+		}
+		if list == nil {
+			list = append(list, document.Heading{Text: "comparisons of other treatments"})
+		}
 		var parts []string
 		for _, m := range v.Measures {
 			of := m.Effect(e)

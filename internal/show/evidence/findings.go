@@ -17,12 +17,23 @@ const (
 	mostFix      = 6
 )
 
-// findings lists the run's findings with all that is known of them.
+// findings lists the run's findings with all that is known of them, those that the
+// baseline does not have folded.
 func findings(v *view.View) (list []document.Block) {
+	var others []document.Block
+	var names []string
 	for _, f := range v.Run.Findings {
-		list = append(list, document.Finding{Finding: f, Where: treatmentsOf(v, f)})
+		block := document.Finding{Finding: f, Where: treatmentsOf(v, f)}
+		if concernsBaseline(v, f) {
+			list = append(list, block)
+		} else {
+			others, names = append(others, block), words.Distinct(names, f.ID)
+		}
 	}
-	return list
+	if len(list) == 0 || len(others) == 0 {
+		return append(list, others...)
+	}
+	return append(list, document.Fold{Summary: words.Count(len(others), "finding") + " in other treatments only: " + words.List(names), Blocks: others})
 }
 
 // FindingStatements are the findings in short. Those of the baseline, or of a
@@ -73,7 +84,7 @@ func MeasuredFindings(m *record.Measure) (list []document.Block) {
 	return list
 }
 
-// Findings is the section of all findings.
+// Findings is the section of all findings; without any it has no blocks.
 func Findings(v *view.View) document.Section {
 	s := document.Section{ID: "findings", Title: "No findings", Blocks: findings(v)}
 	if n := len(v.Run.Findings); n > 0 {

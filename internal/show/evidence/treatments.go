@@ -36,7 +36,9 @@ func Treatments(v *view.View) *document.Table {
 			if m.Goodput() {
 				limitColumn(v, t, p)
 			}
-			effectColumn(v, t, p)
+			if v.Run.Blocks() >= stats.LeastBlocks { // with fewer no comparison says anything
+				effectColumn(v, t, p)
+			}
 		}
 	}
 	if v.Best != nil {
@@ -46,11 +48,14 @@ func Treatments(v *view.View) *document.Table {
 		}
 		t.Shaded = "recommended, as no other is shown to " + does + "; among several such it has the fewest settings"
 	}
-	if v.Baseline != nil && len(v.Rows) > 1 {
+	if v.Baseline != nil && len(v.Rows) > 1 && v.Run.Blocks() >= stats.LeastBlocks {
 		t.Key = "ratio to " + v.Baseline.Name
 	}
 	if v.Shared != "" {
 		t.Notes = append(t.Notes, "Everywhere: "+v.Shared+".")
+	}
+	if n := v.Run.Blocks(); len(v.Rows) > 1 && n < stats.LeastBlocks && comparing(v.Run) {
+		t.Notes = append(t.Notes, fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d.", stats.LeastBlocks, words.Verb(n, "is", "are"), n))
 	}
 	if limits := limitsOf(v); limits != "" {
 		t.Notes = append(t.Notes, "Limit "+limits+".")
@@ -250,4 +255,9 @@ func Unconnected(v *view.View, t *record.Treatment) string {
 // AllowsUnconnected reports whether flows that cannot connect are a result.
 func AllowsUnconnected(v *view.View, treatment string) bool {
 	return slices.ContainsFunc(v.Run.TrialsOf(treatment), func(t *record.Trial) bool { return t.Unreachable })
+}
+
+// comparing: some factor's levels are compared with a baseline.
+func comparing(run *record.Run) bool {
+	return slices.ContainsFunc(run.Factors, func(f record.Factor) bool { return f.Role != "condition" })
 }

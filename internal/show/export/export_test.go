@@ -106,6 +106,7 @@ func TestTablesAreRectangular(t *testing.T) {
 
 func rectangular(t *testing.T, run *record.Run, responses int) {
 	conclude.Conclude(run)
+	run.Notes = []record.Note{{Text: "=1+1"}}
 	run.Trials[0].Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf", Output: "=1+1"}}
 	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
 		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
@@ -115,7 +116,7 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1, "notes": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -74,6 +75,13 @@ var Tables = []Table{
 			"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
 	{"series", "one row per sample of an interface or flow inside a trial's window",
 		ofTrials("host at_s kind name rx_bytes tx_bytes received_bytes rtt_us snd_cwnd"), seriesRows},
+	{"notes", "one row per note on the run", named("run name time note"), noteRows},
+}
+
+func noteRows(run *record.Run, add func(values ...any)) {
+	for _, note := range run.Notes {
+		add(run.ID, run.Name, note.Time.UTC().Format(time.RFC3339), note.Text)
+	}
 }
 
 // Names lists the tables' names.

@@ -19,6 +19,7 @@ import (
 	"linerate/internal/show/answer"
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
+	"linerate/studies"
 )
 
 // element is a start tag of a page, with the text directly inside it.
@@ -75,7 +76,11 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 		"table": true, "caption": true, "thead": true, "tbody": true, "tr": true, "th": true, "td": true,
 		"svg": true, "text": true, "polygon": true, "polyline": true, "circle": true}
 	for name, run := range showtest.Variants() {
-		for _, e := range parse(t, name, html(t, run)) {
+		elements, within := parse(t, name, html(t, run)), map[string]bool{}
+		for _, e := range elements {
+			within["#"+e.attrs["id"]] = true
+		}
+		for _, e := range elements {
 			if !allowed[e.name] {
 				t.Errorf("%s: element <%s>", name, e.name)
 			}
@@ -83,6 +88,7 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 				switch {
 				case attr == "href" && strings.HasPrefix(value, "data:text/csv;charset=utf-8,"):
 				case attr == "href" && e.name == "a" && strings.HasPrefix(value, "https://"): // followed by the reader, not by the page
+				case attr == "href" && e.name == "a" && within[value]:
 				case attr == "href", attr == "src", attr == "style", strings.HasPrefix(attr, "on"):
 					t.Errorf("%s: <%s %s=%q>", name, e.name, attr, value)
 				}
@@ -119,7 +125,7 @@ func TestPageEscapesWhatUsersWrite(t *testing.T) {
 
 func TestPageShows(t *testing.T) {
 	elements := parse(t, "arp-flux", html(t, showtest.ArpFlux()))
-	var h1, h2 []string
+	var h1, h2, folded []string
 	wrong := 0
 	for _, e := range elements {
 		switch e.name {
@@ -127,6 +133,8 @@ func TestPageShows(t *testing.T) {
 			h1 = append(h1, e.text)
 		case "h2":
 			h2 = append(h2, e.text)
+		case "summary":
+			folded = append(folded, e.text)
 		case "tr":
 			if e.attrs["class"] == "wrong" {
 				wrong++
@@ -137,16 +145,22 @@ func TestPageShows(t *testing.T) {
 		t.Errorf("h1 is %q", h1)
 	}
 	want := []string{
+		"4 findings",
 		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
-		"Writes: 4 improve goodput and 2 are open; reads: 2 improve goodput and 4 make no difference",
+		"Writes: 4 improve goodput and 2 are inconclusive; reads: 2 improve goodput and 4 make no difference",
 		"1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
 		"1 link is full at kernel defaults; 4 with arp + source routing",
-		"6 of 10 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",
 		"Every busy interface of server keeps its load through the window, within 0.8 %",
-		"Every trust check passed", "4 findings", "Environment", "Make this run again",
+		"6 of 10 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",
+		"Every trust check passed", "Environment", "Make this run again",
 	}
 	if !slices.Equal(h2, want) {
 		t.Errorf("sections\n%s\nexpected\n%s", strings.Join(h2, "\n"), strings.Join(want, "\n"))
+	}
+	for _, want := range []string{"2 findings in other treatments only: arp-wrong-source and rp-filter-drop", "Every check"} {
+		if !slices.Contains(folded, want) {
+			t.Errorf("nothing is folded as %q: %q", want, folded)
+		}
 	}
 	if wrong != 12 { // three on each of two clients, per condition
 		t.Errorf("%d rows are marked wrong, expected 12", wrong)
@@ -257,5 +271,44 @@ func TestWrite(t *testing.T) {
 	path := paths.Page
 	if _, err := Write(path, showtest.ArpFlux()); err == nil || !strings.Contains(err.Error(), "make directory "+path) {
 		t.Errorf("a file as directory: %v", err)
+	}
+}
+
+// TestUniform: where one thing held all flows back the table of them is folded.
+func TestUniform(t *testing.T) {
+	run := showtest.ArpFlux()
+	folded := func() bool {
+		return slices.ContainsFunc(parse(t, "held back", html(t, run)), func(e *element) bool { return e.name == "summary" && e.text == "Every treatment" })
+	}
+	for i := range run.Trials {
+		for j := range run.Trials[i].Flows {
+			run.Trials[i].Flows[j].LimitedBy = "full link"
+		}
+	}
+	if !folded() {
+		t.Error("a table that says one thing in all rows is not folded")
+	}
+	run.Trials[0].Flows[0].LimitedBy = "sender"
+	if folded() {
+		t.Error("a table that says two things is folded")
+	}
+}
+
+// TestFixIsShown: the page has the commands of the recommended treatment, by host.
+func TestFixIsShown(t *testing.T) {
+	run := showtest.ArpFlux()
+	text, err := studies.Files.ReadFile("arp-flux.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.StudyFile = string(text)
+	var shown []string
+	for _, e := range parse(t, "fix", html(t, run)) {
+		if e.name == "p" || e.name == "pre" {
+			shown = append(shown, e.text)
+		}
+	}
+	if i := slices.Index(shown, "on server:"); i < 0 || i+1 == len(shown) || !strings.Contains(shown[i+1], "ip rule add from 192.168.1.18 lookup 103") {
+		t.Errorf("the commands are not on the page: %q", shown)
 	}
 }

@@ -18,16 +18,27 @@ type Paths struct {
 	Trials string // trials.jsonl.gz
 }
 
+// In are the paths of the files that Write makes in a directory.
+func In(dir string) Paths {
+	return Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"), Trials: filepath.Join(dir, "trials.jsonl.gz")}
+}
+
 // Write puts the page, the result document and the recorded trials into a directory,
 // which it makes when it is not there. Each file appears whole or not at all.
 func Write(dir string, run *record.Run) (Paths, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
 	}
-	paths := Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"), Trials: filepath.Join(dir, "trials.jsonl.gz")}
+	paths := In(dir)
 	if err := export.WriteFile(paths.Trials, func(w io.Writer) error { return export.Trials(w, run) }); err != nil {
 		return Paths{}, fmt.Errorf("write the trials: %w", err)
 	}
+	return Renew(dir, run)
+}
+
+// Renew writes the page and the result document again: what changes with a note.
+func Renew(dir string, run *record.Run) (Paths, error) {
+	paths := In(dir)
 	if err := export.WriteFile(paths.JSON, func(w io.Writer) error { return export.JSON(w, answer.Worded(run)) }); err != nil {
 		return Paths{}, fmt.Errorf("write the result: %w", err)
 	}

@@ -20,11 +20,15 @@ import (
 const studyLinesShown = 24
 
 // Compare arranges a comparison of two runs for reading: the answer, what else
-// differs, and then the figures.
-func Compare(c *record.Comparison) document.Document {
+// differs, and then the figures. Of runs of different studies, and of those that cannot be
+// compared, it has only the difference that matters most, unless all are wanted.
+func Compare(c *record.Comparison, all bool) document.Document {
 	out := document.Document{Answer: ComparisonAnswer(c)}
-	for _, run := range []record.ComparedRun{c.From, c.To} {
-		about := []string{run.ID, number.Moment(run.Started), fmt.Sprintf("seed %d", run.Seed), words.Count(run.Trials, "trial")}
+	for i, run := range []record.ComparedRun{c.From, c.To} {
+		about := []string{places[i] + " " + run.ID, number.Moment(run.Started) + seed(run.Seed, " · "), words.Count(run.Trials, "trial")}
+		if run.Name != "" {
+			about = slices.Insert(about, 1, "“"+run.Name+"”")
+		}
 		if run.Status != "complete" {
 			about = append(about, run.Status)
 		}
@@ -33,7 +37,11 @@ func Compare(c *record.Comparison) document.Document {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), run.ID, run.Doubts[0]))
 		}
 	}
-	out.Summary = append(out.Summary, differences(c))
+	if all || c.Comparable && c.From.Study == c.To.Study {
+		out.Summary = append(out.Summary, differences(c, all))
+	} else {
+		out.Summary = append(out.Summary, []document.Block{document.Prose{Text: firstDifference(c)}})
+	}
 	if len(c.Treatments) > 0 {
 		out.Summary = append(out.Summary, []document.Block{compared(c)})
 	}
@@ -48,15 +56,41 @@ func Compare(c *record.Comparison) document.Document {
 	return out
 }
 
+// places name the two runs where their IDs have no room.
+var places = [2]string{"1st", "2nd"}
+
+// firstDifference is the one that matters most, with how many more there are.
+func firstDifference(c *record.Comparison) string {
+	if len(c.Differences) == 0 {
+		return "Hosts, network and study are the same."
+	}
+	var more []string
+	if n := len(c.Differences) - 1; n > 0 {
+		more = append(more, words.Count(n, "further difference"))
+	}
+	if n := len(c.StudyLines); n > 0 {
+		more = append(more, words.Count(n, "changed line")+" of the study")
+	}
+	text := "What differs: " + spellDifference(c.Differences[0])
+	if len(more) > 0 {
+		text += "; " + words.Join(more, "and") + " with --all"
+	}
+	return text
+}
+
+func spellDifference(d record.Difference) string {
+	return d.What + ": " + cmp.Or(d.From, "none") + " → " + cmp.Or(d.To, "none")
+}
+
 // differences come before the figures: each may be why these differ.
-func differences(c *record.Comparison) []document.Block {
+func differences(c *record.Comparison, all bool) []document.Block {
 	if len(c.Differences)+len(c.StudyLines) == 0 {
 		return []document.Block{document.Prose{Text: "Nothing else is known to differ: hosts, network and study are the same."}}
 	}
 	blocks := []document.Block{document.Prose{Text: "What else differs"}}
 	var lines []string
 	for _, d := range c.Differences {
-		lines = append(lines, d.What+": "+cmp.Or(d.From, "none")+" → "+cmp.Or(d.To, "none"))
+		lines = append(lines, spellDifference(d))
 	}
 	if len(lines) > 0 {
 		blocks = append(blocks, document.Listing{Lines: lines})
@@ -65,8 +99,8 @@ func differences(c *record.Comparison) []document.Block {
 		return blocks
 	}
 	lines = c.StudyLines
-	if more := len(lines) - studyLinesShown; more > 0 {
-		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines", more))
+	if more := len(lines) - studyLinesShown; more > 0 && !all {
+		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines with --all", more))
 	}
 	return append(blocks, document.Listing{Caption: "study file:", Lines: lines})
 }
@@ -93,7 +127,7 @@ func compared(c *record.Comparison) *document.Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: c.From.ID + " " + m.Shown.Unit, Align: document.Decimal}, {Head: c.To.ID + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
+	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: places[0] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: places[1] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
 	for _, t := range c.Treatments {
 		against := document.Cell{Verdict: t.Verdict}
 		if t.Ratio.Mean > 0 || t.Difference != nil {
@@ -154,6 +188,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 		all = "the only treatment that both have"
 	}
 	switch {
+	case total == 0 && c.From.Study != c.To.Study:
+		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", c.From.ID, c.To.ID, c.From.Study, c.To.Study)
 	case total == 0:
 		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", c.From.ID, c.To.ID)
 	case !c.Comparable:

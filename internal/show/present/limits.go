@@ -13,6 +13,20 @@ import (
 	"linerate/internal/show/words"
 )
 
+// ECMPNeeded shows how many flows use all links.
+func ECMPNeeded(n ecmp.Needed, target float64) document.Document {
+	var d document.Document
+	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: "flows", Align: document.Right}}}
+	for _, f := range n.Flows {
+		if f.Probability == target {
+			d.Title = fmt.Sprintf("%s use all %d links with a probability of %s.", words.Count(f.Flows, "flow"), n.Links, chance(target))
+		}
+		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
+	}
+	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link to which its hash falls. --flows says how many there are, and what they carry is answered."}}}
+	return d
+}
+
 // ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
 func ECMPForecast(f ecmp.Forecast) document.Document {
 	on := words.Count(f.Links, "link")
@@ -255,7 +269,7 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
 	}
-	line("window", "%d segments of %d bytes", l.Segments, l.MSSBytes)
+	line("in flight", "%s bytes when the path is full: %d segments of %d bytes", unit.FormatCount(int64(l.BDPBytes)), l.Segments, l.MSSBytes)
 	switch {
 	case l.Flows > 1:
 		line("", "more than TCP's largest window of 1 GiB (RFC 7323): %d connections at least", l.Flows)
@@ -273,8 +287,7 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line("receiver", "net.ipv4.tcp_rmem = 4096 131072 %d%s", l.TCPRmem, enoughBy(l.TCPRmem, linuxRmem))
 	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, linuxWmem))
 	return document.Document{
-		Title: fmt.Sprintf("%.0f bytes (%.1f kbit) are in flight when %s with a round trip of %s are full.",
-			l.BDPBytes, l.BDPBytes*8/1e3, unit.FormatRate(l.RateBps), unit.Duration(l.RTTS*1e9)),
+		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}

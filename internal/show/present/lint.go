@@ -26,7 +26,7 @@ func Lint(found *record.Lint) document.Document {
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)
 	}
-	t := &document.Table{Columns: []document.Column{{Head: "takes effect"}, {Head: "reaches"}, {Head: "now"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "effective value"}, {Head: "scope"}, {Head: "now"}}}
 	for _, s := range found.Settings {
 		value := s.Value
 		if s.Amounts != "" {

@@ -27,6 +27,13 @@ func Measure(m *record.Measure) document.Document {
 		last := &out.Summary[len(out.Summary)-1]
 		*last = append(*last, expected(m.Expect))
 	}
+	if m.Run != "" {
+		last := &out.Summary[len(out.Summary)-1]
+		*last = append(*last, document.Statement{Label: "Run", Text: m.Run + " (linerate report " + m.Run + ")", Tone: document.Quiet})
+		if m.Page != "" {
+			*last = append(*last, document.Statement{Label: "Page", Text: m.Page, Tone: document.Quiet})
+		}
+	}
 	return out
 }
 
@@ -59,6 +66,9 @@ func expected(e *record.Expectation) document.Statement {
 // linerate's: what was counted here, how, what the peer reports, and what is unknown.
 func measured(m *record.Measure) (parts [][]document.Block) {
 	var rows [][]string
+	if m.PlannedS > 0 {
+		parts = append(parts, []document.Block{document.Statement{Text: interruptedAfter(m), Tone: document.Wrong}})
+	}
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
 	}
@@ -81,6 +91,11 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 		}
 	}
 	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m), document.Statements("Unknown", m.Unknown...)))
+}
+
+// interruptedAfter says what an interrupted measurement is worth.
+func interruptedAfter(m *record.Measure) string {
+	return fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no interval", m.DurationS, m.PlannedS)
 }
 
 func measureTitle(m *record.Measure) string {

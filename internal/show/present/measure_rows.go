@@ -297,6 +297,9 @@ func movedBy(m *record.Measure) []document.Block {
 	var texts []string
 	for _, w := range kinds {
 		text := fmt.Sprintf("sent by %s, received by %s", w.send, w.receive)
+		if w.receive == flow.ModeTruncate {
+			text = fmt.Sprintf("sent by %s, received and discarded in the kernel (MSG_TRUNC)", w.send)
+		}
 		if len(kinds) > 1 {
 			text = fmt.Sprintf("%s %s", words.Count(flows[w], "flow"), text)
 		}
@@ -326,8 +329,7 @@ func measuredLatency(l *record.Latency) *document.Table {
 	}
 	own := ""
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
-		own = fmt.Sprintf("; TCP's own round trips took %s, %s %% longer than the fastest of %s",
-			number.Microseconds(l.TCPRTTUs), number.Significant(l.TCPBufferDelayPercent, 2), number.Microseconds(l.TCPBaselineUs))
+		own = fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
 	}
 	return document.FigureList([][]string{
 		row("latency idle", l.Idle), row("under load", l.Loaded),

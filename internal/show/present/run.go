@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/chart"
 	"linerate/internal/show/document"
@@ -62,6 +63,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	}
 	table := func(t *document.Table) { add(document.Tables(t)...) }
 	along := v.AlongCurve()
+	add(evidence.FixSummary(v.Run)...)
 	table(t.outages)
 	if !along { // else the table of hashed flows says it all
 		if len(v.Rows) > 0 {
@@ -74,6 +76,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 		add(evidence.PartEffects(v)...)
 		add(slices.Concat(evidence.Detects(v.Run), evidence.Missed(v.Run))...)
 	}
+	add(latencies(v.Run)...)
 	add(document.Statements("Published", evidence.Published(v)...)...)
 	table(t.reported)
 	if !along {
@@ -127,6 +130,11 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	curves := func() {
 		section("flows", "", drawn("flows"), fold("", "Every case in figures", document.Tables(t.hashed)))
 	}
+	section("fix", "The fix", evidence.Fix(v.Run))
+	findings := evidence.Findings(v)
+	if len(findings.Blocks) > 0 { // a reader who follows a link wants the cause and its fix
+		out, findings = append(out, findings), document.Section{}
+	}
 	title := ""
 	if along {
 		curves()
@@ -135,11 +143,15 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	if len(v.Rows) > 0 {
 		section("goodput", title, drawn("accounts"), responses, document.Tables(t.treatments), document.Statements("Published", evidence.Published(v)...), document.Tables(t.reported), fold("", "What each treatment sets", evidence.Settings(v)))
 	}
+	section("latency", "Latency without load and under it", latencies(v.Run))
 	section("outliers", evidence.OutliersTitle(v), document.Tables(evidence.Outliers(v)))
 	section("outages", "Events in the window, and what they did to running flows", document.Tables(t.outages))
 	section("search", "How the highest rates without loss were found", evidence.Searches(v.Run))
 	section("settings", "What each setting of the list does", document.Tables(t.settings...))
 	effects, forest := document.Tables(evidence.Effects(v)), drawn("effects")
+	if v.Run.Blocks() < stats.LeastBlocks { // none has a verdict
+		forest = nil
+	}
 	if len(forest) > 0 {
 		section("effects", "", forest, evidence.Detects(v.Run), evidence.Missed(v.Run), fold("", "Every comparison", effects))
 	} else {
@@ -157,16 +169,22 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		section("topology", "", topology, fold("", "Every other treatment", more))
 	}
 	section("fabric", "", drawn("paths"))
+	section("series", "", drawn("series"))
+	section("held", "", drawn("predicted"))
 	section("paths", evidence.PathsTitle(v.Run), document.Tables(evidence.Paths(v)))
 	out = append(out, evidence.Neighbours(v))
-	section("series", "", drawn("series"))
-	held := "What limited the flows"
+	held, limited := "What limited the flows", document.Tables(t.limited)
 	if view.Predictions(v.HeldBack()) {
 		held = "Predicted and measured goodput of each flow, and what limited it"
+	} else if causes := evidence.LimitedSummary(v, t.limited); len(causes) == 1 {
+		limited = append(causes, fold("", "Every treatment", limited)...)
 	}
-	section("held", "", drawn("predicted"))
-	section("limited", held, document.Tables(t.limited))
-	out = append(out, evidence.Trust(v.Run), evidence.Findings(v))
+	section("limited", held, limited)
+	trust := evidence.Trust(v.Run)
+	if r := v.Run; len(trust.Blocks) > 0 && evidence.InDoubt(r) == "" {
+		trust.Blocks = fold("", "Every check", trust.Blocks)
+	}
+	out = append(out, trust, findings)
 	section("environment", "Environment", environment(v))
 	section("again", "Make this run again", rerun(v.Run), fold("trials", fmt.Sprintf("All %d trials", len(v.Run.Trials)), document.Tables(evidence.Trials(v))),
 		fold("machines", "What each trial did to the machine", document.Tables(evidence.Machines(v))))
@@ -194,7 +212,7 @@ func environment(v *view.View) []document.Block {
 // rerun is what it takes to make the run once more.
 func rerun(run *record.Run) []document.Block {
 	blocks := []document.Block{document.Listing{Lines: []string{run.Again}},
-		document.Statement{Text: fmt.Sprintf("Run %s, seed %d, begun %s, %s.", run.ID, run.Seed, number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
+		document.Statement{Text: fmt.Sprintf("Run %s%s, begun %s, %s.", run.ID, seed(run.Seed, ", "), number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
 	if run.StudyFile != "" {
 		blocks = append(blocks, document.Fold{Summary: "The study's file", Blocks: []document.Block{document.Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
 	}
@@ -203,12 +221,33 @@ func rerun(run *record.Run) []document.Block {
 
 // facts are the run in a line: study, size, seed, time.
 func facts(run *record.Run) string {
-	out := []string{run.Study, words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block"),
-		fmt.Sprintf("seed %d", run.Seed), number.Seconds(run.DurationS)}
+	out := []string{run.Study, words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block") + seed(run.Seed, " · "),
+		number.Seconds(run.DurationS)}
+	if run.Name != "" {
+		out = append([]string{"“" + run.Name + "”"}, out...)
+	}
 	if run.Status != "" && run.Status != "complete" {
 		out = append(out, run.Status)
 	}
 	return strings.Join(out, " · ")
+}
+
+// latencies are what the probes of a measurement saw.
+func latencies(run *record.Run) (tables []document.Block) {
+	for _, t := range run.Trials {
+		if t.Bufferbloat != nil {
+			tables = append(tables, measuredLatency(t.Bufferbloat))
+		}
+	}
+	return tables
+}
+
+// seed spells a run's, behind what is before it; empty: nothing was drawn.
+func seed(n uint64, before string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%sseed %d", before, n)
 }
 
 // warnings are what a reader must know before believing the answer.
@@ -220,8 +259,16 @@ func warnings(v *view.View) []string {
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}
+	for _, t := range run.Trials {
+		if t.PlannedS > 0 {
+			out = append(out, fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no interval.", t.WindowS, t.PlannedS))
+		}
+	}
 	switch run.Status {
 	case "interrupted":
+		if run.StudyFile == "" && run.Study == record.MeasureStudy {
+			break // said above
+		}
 		if run.Error != "" {
 			out = append(out, "linerate failed: "+run.Error)
 		}

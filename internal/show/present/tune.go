@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -10,6 +11,7 @@ import (
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
+	"linerate/internal/show/view"
 	"linerate/internal/show/words"
 )
 
@@ -45,6 +47,21 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 			d.Summary = append(d.Summary, []document.Block{settings(c)})
 		}
 	}
+	if t := absolute(result); t != nil {
+		d.Summary = append(d.Summary, []document.Block{t})
+	}
+	changed := []document.Block{document.Heading{Text: "Corrected"}}
+	for _, s := range result.Settings {
+		if s.Corrected != "" && s.Verdict != record.NotTried {
+			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s: the list has %s", s.Key, s.Value, s.Corrected)})
+		}
+		if s.Added != "" && s.Verdict != record.NotTried {
+			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s is added: %s", s.Key, s.Value, s.Added)})
+		}
+	}
+	if len(changed) > 1 {
+		d.Summary = append(d.Summary, changed)
+	}
 	untried := []document.Block{document.Heading{Text: "Not tried"}}
 	for _, s := range result.Settings {
 		if s.Verdict == record.NotTried {
@@ -68,10 +85,13 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("the settings that help, by themselves: %s (run %s)", answer.Size("", metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Run)})
+		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s, %s (run %s)", words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"), answer.Size("", metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Effect.Verdict, p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
+	}
+	if o := result.Offer; o != nil && o.Command != "" {
+		last = append(last, document.Statement{Label: "Accept", Text: o.Command})
 	}
 	last = append(last, document.Statements("Page", pages...)...)
 	if len(runs) > 0 {
@@ -124,8 +144,47 @@ func settings(c *record.Tune) *document.Table {
 	}
 	t.DropEmptySections()
 	addEffect(t, responses, "the list as a whole", c.List, true)
+	addEffect(t, responses, "as written", c.Written, false)
 	addEffect(t, responses, "off again", c.Off, false)
 	return t
+}
+
+// absolute is what the baseline, the list and what is kept give, in units; nil: no trial
+// was made.
+func absolute(c *record.Tune) *document.Table {
+	t := &document.Table{Columns: []document.Column{{}}}
+	var measures []view.Measure
+	for _, r := range metric.Of(&record.Run{Responses: c.Responses}) {
+		largest := 0.0
+		for _, f := range c.Figures {
+			largest = max(largest, estimate(f, r).Mean)
+		}
+		m := view.Measure{Metric: r, Shown: number.Scale{Scale: r.Scale("", largest)}}
+		measures = append(measures, m)
+		t.Columns = append(t.Columns, document.Column{Head: m.Head()})
+	}
+	for _, f := range c.Figures {
+		row := []string{f.Name}
+		for _, m := range measures {
+			figure, spread := "", ""
+			if e := estimate(f, m.Metric); e.Trials > 0 {
+				figure, spread = m.Figure(e)
+			}
+			row = append(row, strings.TrimSpace(figure+" "+spread))
+		}
+		t.Add(row...)
+	}
+	return t.OrNil()
+}
+
+// estimate is a figure's response, with no Trials where it has none.
+func estimate(f record.TuneFigure, r metric.Metric) record.ResponseEstimate {
+	for _, e := range f.Responses {
+		if e.Response == r.Name {
+			return e
+		}
+	}
+	return record.ResponseEstimate{}
 }
 
 // searched has a row for each value that was tried, and one for each other response

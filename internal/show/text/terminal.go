@@ -47,6 +47,13 @@ func (t *terminal) line(attribute, text string) {
 	t.out.WriteString(t.paint(attribute, text) + "\n")
 }
 
+// Paragraph wraps text to a width, the first line after head, the others after rest.
+func Paragraph(head, rest, text string, width int) string {
+	t := terminal{width: width}
+	t.paragraph("", head, rest, text)
+	return t.out.String()
+}
+
 // paragraph wraps text, the first line after head, the others after rest.
 func (t *terminal) paragraph(attribute, head, rest, text string) {
 	for i, line := range wrap(figure.Plain(text), t.width-words.Width(rest), t.width-words.Width(head)) {

@@ -171,7 +171,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// TestSurplusText: what each change of one factor does, and what was predicted beside what was
+// TestSurplusText: comparisons that the table of treatments has not, and what was predicted beside what was
 // seen, stand under the table of treatments.
 func TestSurplusText(t *testing.T) {
 	run := sciencetest.Aliases(3, 6, sciencetest.Limit*0.0006, 1.03)
@@ -181,7 +181,7 @@ func TestSurplusText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"what each change of one factor does", "connections 1 → 254 at aliases 254: goodput", "queue short → long at connections 254, aliases 254: goodput",
+		"comparisons of other treatments", "connections 1 → 254 at aliases 254: goodput", "queue short → long at connections 254, aliases 254: goodput",
 		"Other counts, beside what was received, Gbit/s", "The prediction is 103 % of the surplus in the 18 trials", "within 15 % of it in 18 of them",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {

@@ -42,10 +42,10 @@ func newGrid(run *record.Run) *grid {
 	g := &grid{}
 	compare, condition := Split(run.Factors)
 	compares := len(combinations(compare)) > 1
-	if !compares && len(condition) > 1 {
-		// Nothing is compared: the first condition has the rows, so that there is a
-		// table at all.
-		compare, condition = condition[:1], condition[1:]
+	if !compares && (len(condition) > 1 || len(condition) == 1 && len(run.Hashing) == 0) {
+		// Nothing is compared: the first condition has the rows. A single one over which
+		// flows are hashed is a curve, which is a row.
+		compare, condition = slices.Concat(compare, condition[:1]), condition[1:]
 	}
 	named := varied(compare)
 	placed := map[int]bool{}

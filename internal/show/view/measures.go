@@ -160,7 +160,7 @@ func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 // Ratio spells an effect: "4.00×" and "3.98–4.01".
 func Ratio(r record.EffectSize) (mean, interval string) {
 	if r.None || !number.Finite(r.Mean) {
-		return "—", ""
+		return "–", ""
 	}
 	// The interval of a ratio is wider upwards; its narrower half earns the digits.
 	half := min(r.High-r.Mean, r.Mean-r.Low)

@@ -149,7 +149,7 @@ func TestRatio(t *testing.T) {
 		{record.EffectSize{Mean: 1.7, Low: 0.3, High: 1e6}, "1.7×", "at least 0.3"},
 		{record.EffectSize{Mean: 2.5}, "2.50×", ""},
 		{record.EffectSize{Mean: 2.5, Low: 2.5, High: 2.5}, "2.50×", ""},
-		{record.EffectSize{Mean: math.Inf(1)}, "—", ""},
+		{record.EffectSize{Mean: math.Inf(1)}, "–", ""},
 	} {
 		if mean, interval := Ratio(c.r); mean != c.mean || interval != c.interval {
 			t.Errorf("%+v is spelled %q %q, expected %q %q", c.r, mean, interval, c.mean, c.interval)

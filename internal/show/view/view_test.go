@@ -56,6 +56,34 @@ func TestNothingIsLostFromTheGrid(t *testing.T) {
 	}
 }
 
+// TestConditionsAreRows: where nothing is compared, the table has a row for each condition,
+// and none is called a baseline, also beside a factor with a single level.
+func TestConditionsAreRows(t *testing.T) {
+	for _, factors := range [][]record.Factor{
+		{{Name: "rtt", Role: "condition", Levels: []record.Level{{Name: "1 ms"}, {Name: "10 ms"}, {Name: "50 ms"}}}},
+		{{Name: "cc", Role: "compare", Baseline: "bbr", Levels: []record.Level{{Name: "bbr"}}},
+			{Name: "rtt", Role: "condition", Levels: []record.Level{{Name: "1 ms"}, {Name: "10 ms"}, {Name: "50 ms"}}}},
+	} {
+		run := &record.Run{Study: "delays", Factors: factors}
+		for _, level := range []string{"1 ms", "10 ms", "50 ms"} {
+			levels := map[string]string{"rtt": level}
+			if len(factors) > 1 {
+				levels["cc"] = "bbr"
+			}
+			run.Treatments = append(run.Treatments, record.Treatment{Name: level, Baseline: true, Levels: levels})
+		}
+		v := New(run)
+		if len(v.Rows) != 3 || len(v.Columns) != 1 || v.Baseline != nil {
+			t.Fatalf("%d rows in %d columns, baseline %v", len(v.Rows), len(v.Columns), v.Baseline)
+		}
+		for i, want := range []string{"1 ms", "10 ms", "50 ms"} {
+			if r := v.Rows[i]; r.Name != want || r.Treatments[0] != &run.Treatments[i] {
+				t.Errorf("row %d is %q", i, r.Name)
+			}
+		}
+	}
+}
+
 // The table names the one direction that it shows where data flows both ways.
 func TestTrafficNamesTheDirection(t *testing.T) {
 	run := sciencetest.Run(7, 1)

@@ -107,6 +107,28 @@ func Width(text string) int {
 	return n
 }
 
+// Shorten cuts a text to n columns of a terminal, at a space where there is one in the
+// second half of them, and ends it with an ellipsis.
+func Shorten(text string, n int) string {
+	if Width(text) <= n {
+		return text
+	}
+	end, space, used := 0, 0, 0
+	for i, r := range text {
+		if used += Width(string(r)); used >= n { // the ellipsis takes one
+			end = i
+			break
+		}
+		if r == ' ' && used > n/2 {
+			space = i
+		}
+	}
+	if strings.HasPrefix(text[end:], " ") || space == 0 {
+		space = end
+	}
+	return strings.TrimRight(text[:space], " ,;:") + "…"
+}
+
 // ByText collects names by what is said of them, texts and names in the order in
 // which they first come.
 type ByText struct {

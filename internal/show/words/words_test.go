@@ -13,3 +13,21 @@ func TestNaturalOrder(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestShorten(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"all of it", 9, "all of it"},
+		{"at a space, not in a word", 14, "at a space…"},
+		{"just at its end", 8, "just at…"},
+		{"oneverylongword that has no space", 12, "oneverylong…"},
+		{"世界世界 世界", 6, "世界…"},
+	} {
+		if got := Shorten(test.text, test.n); got != test.want || Width(got) > test.n {
+			t.Errorf("%q in %d: %q, want %q", test.text, test.n, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package answer
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
+)
+
+// TestLook: a run of fewer blocks than a verdict takes, or one interrupted in them, has
+// figures, and neither a verdict nor a recommendation.
+func TestLook(t *testing.T) {
+	for _, blocks := range []int{1, 2, 3} {
+		for _, cut := range []int{0, 3} {
+			run := sciencetest.Run(7, blocks)
+			run.Trials = run.Trials[:len(run.Trials)-cut]
+			if cut > 0 {
+				run.Status = "interrupted"
+			}
+			conclude.Conclude(run)
+			a := Run(run)
+			text := strings.Join(append([]string{a.Headline}, a.Statements...), " ")
+			if !strings.Contains(text, "no verdict and no recommendation") {
+				t.Errorf("%d blocks: %s", blocks, text)
+			}
+			for _, claim := range []string{"only", "reaches", "improves", "nclusive", "shown", "0×"} {
+				if strings.Contains(text, claim) {
+					t.Errorf("%d blocks: %q in %s", blocks, claim, text)
+				}
+			}
+		}
+	}
+	run := sciencetest.Run(7, 4)
+	conclude.Conclude(run)
+	if a := Run(run); strings.Contains(strings.Join(a.Statements, " "), "no verdict") {
+		t.Errorf("4 blocks: %v", a)
+	}
+	run.Status = "interrupted"
+	conclude.Conclude(run)
+	for i := range run.Conclusion.Conditions {
+		at := &run.Conclusion.Conditions[i]
+		for k := range at.Candidates {
+			at.Candidates[k].Fix, at.Candidates[k].MayReach = k == 0, false
+			at.Candidates[k].Effect = &record.Effect{Verdict: record.Improves}
+		}
+	}
+	if text := strings.Join(Run(run).Statements, " "); strings.Contains(text, "nly ") {
+		t.Errorf("an interrupted run: %s", text)
+	}
+}

@@ -1,0 +1,50 @@
+package text
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+)
+
+// TestRuns: no line is wider than the terminal, IDs are whole, and what a file or a user
+// said cannot reach the terminal raw.
+func TestRuns(t *testing.T) {
+	started := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+	long := strings.Repeat("a-study-with-a-long-name-", 3) + "7"
+	runs := []notebook.Summary{
+		{ID: "nas-7", Name: "after the new cable in port 3", Started: started, Trials: 14, Status: notebook.Complete, Answer: "With kernel defaults, all traffic uses one of four interfaces: 119.5 of 478.2 MB/s.",
+			NoteList: []record.Note{{Text: "the \x1b[31mold\x1b[0m switch, whose third port has been replaced by a new one since"}}},
+		{ID: long, Started: started, Trials: 3, Status: notebook.Interrupted},
+		{ID: "nas-6", Started: started, Status: notebook.Interrupted, Error: "no such interface"},
+		{ID: "nas-5", Started: started, Trials: 2, Status: notebook.Running, Answer: "Nothing yet."},
+	}
+	for width, want := range map[int]string{
+		80: `run    date (UTC)  name                  trials  answer
+nas-7  2026-03-02  after the new cable…      14  With kernel defaults, all…
+    note: the �[31mold�[0m switch, whose third port has been replaced by a new…
+` + long + `
+       2026-03-02                             3  interrupted
+nas-6  2026-03-02                             0  failed: no such interface
+nas-5  2026-03-02                             2  running: Nothing yet.
+`,
+		120: `run    date (UTC)        name                  trials  answer
+nas-7  2026-03-02 09:30  after the new cable…      14  With kernel defaults, all traffic uses one of four interfaces…
+    note: the �[31mold�[0m switch, whose third port has been replaced by a new one since
+` + long + `
+       2026-03-02 09:30                             3  interrupted
+nas-6  2026-03-02 09:30                             0  failed: no such interface
+nas-5  2026-03-02 09:30                             2  running: Nothing yet.
+`,
+	} {
+		var b strings.Builder
+		if err := Runs(&b, runs, Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != want {
+			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
