@@ -101,7 +101,7 @@ func (e *examples) command(name, command string) {
 
 func (e *examples) linerate(name, command string, words []string) {
 	verb := words[:1]
-	if slices.Contains([]string{"lab", "limits"}, words[0]) && len(words) > 1 {
+	if slices.Contains([]string{"lab", "limits", "new"}, words[0]) && len(words) > 1 {
 		verb = words[:2]
 	}
 	help := e.run(name, "bin/linerate "+strings.Join(verb, " ")+" --help")
@@ -116,6 +116,10 @@ func (e *examples) linerate(name, command string, words []string) {
 		if strings.HasPrefix(flag, "--") && !regexp.MustCompile(regexp.QuoteMeta(flag)+`\b`).MatchString(help) {
 			e.t.Errorf("%s: %s: no flag %s", name, command, flag)
 		}
+	}
+	if words[0] == "new" { // it writes a file, which another document's example may have made
+		e.ran++
+		e.run(name, command+" --force")
 	}
 	if slices.Contains(touchesNothing, words[0]) {
 		e.ran++

@@ -16,6 +16,7 @@ var otherSkips = map[string]string{
 	"internal/kernel/kerneltest/kerneltest_linux.go": "passes on a skip from inside the namespace",
 	"internal/host/stream/kit_test.go":               "what the portable code does not have needs Linux",
 	"internal/show/cli/pairs_test.go":                "needs programs that script/portable builds",
+	"internal/show/cli/tune_netns_test.go":           "takes minutes: make soak",
 }
 
 // TestSkips: a function that skips a test asks for the variable first.

@@ -23,7 +23,7 @@ func newCheckCommand(s streams) *cobra.Command {
 				return err
 			}
 			document := newPlanDocument(plan, cmp.Or(seed, plan.Study.Design.Seed))
-			return errors.Join(s.answer(asJSON, document, document.print), run.MissingTools(plan))
+			return errors.Join(s.answer(asJSON, document, asText(document.shown())), run.MissingTools(plan))
 		},
 	}
 	f.define(cmd.Flags(), "plan")

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"fmt"
+
 	"linerate/internal/control/run"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
 )
@@ -101,6 +105,9 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
 		d.Treatments = append(d.Treatments, made)
 	}
+	if text := ifShaped(p); text != "" {
+		d.Warnings = append(d.Warnings, text)
+	}
 	for block := 1; block <= d.Blocks && seed != 0; block++ {
 		var names []string
 		for _, i := range p.Order(block, seed) {
@@ -109,6 +116,28 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Order = append(d.Order, names)
 	}
 	return d
+}
+
+// ifShaped says what the first limit is that a run finds otherwise: check asks no real host,
+// and takes its links for Ethernets. Empty: there is none.
+func ifShaped(p *study.Plan) string {
+	virtual := map[topology.End]string{}
+	for _, h := range p.Study.Topology.Hosts {
+		for _, i := range h.Interfaces {
+			if len(h.Via) > 0 {
+				virtual[topology.End{Node: h.Name, Interface: i.Name}] = "veth"
+			}
+		}
+	}
+	for _, t := range p.Treatments {
+		over := p.Study.Topology.With(t.Settings)
+		ethernet, shaped := limits.Network{Topology: over}.Planned(t.Flows).Bps, limits.Network{Topology: over, Kinds: virtual}.Planned(t.Flows).Bps
+		if ethernet > 0 && shaped > ethernet {
+			return fmt.Sprintf("links of real hosts are taken for Ethernets; where a run finds a virtual link or a shaper, the limit is %s in place of %s",
+				unit.FormatRate(shaped), unit.FormatRate(ethernet))
+		}
+	}
+	return ""
 }
 
 // planSensitivity is what a plan detects; nil: it compares nothing, or in too few blocks

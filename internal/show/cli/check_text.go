@@ -2,58 +2,86 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
+	"linerate/internal/show/words"
 )
 
-// print writes the plan for people.
-func (d *planDocument) print(w io.Writer) error {
-	fmt.Fprintf(w, "%s · %s × %s = %s · about %s\n", d.Study,
-		unit.Plural(len(d.Treatments), "treatment"), unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), estimate(d.EstimateS))
-	if d.Question != "" {
-		fmt.Fprintf(w, "\n  %s\n", d.Question)
+// shown is the plan for people.
+func (d *planDocument) shown() document.Document {
+	return document.Document{
+		Title: fmt.Sprintf("%s · %s × %s = %s · about %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
+			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), estimate(d.EstimateS)),
+		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.treatments()), document.Tables(d.changes()), d.order()},
+			func(part []document.Block) bool { return len(part) == 0 }),
 	}
-	fmt.Fprintf(w, "  %s, %s, %s%s\n\n", unit.Plural(d.Hosts, "host"), unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())
-	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(table, "  \ttreatment\ttrial\tflows\tlimit")
-	for i, t := range d.Treatments {
-		name, limit := t.Name, "unknown"
-		if t.Baseline {
+}
+
+func (d *planDocument) about() (list []document.Block) {
+	if d.Question != "" {
+		list = append(list, document.Prose{Text: d.Question})
+	}
+	return append(list, document.Prose{Text: fmt.Sprintf("%s, %s, %s%s", unit.Plural(d.Hosts, "host"), unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())})
+}
+
+// treatments are numbered, as the order names them so.
+func (d *planDocument) treatments() *document.Table {
+	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
+	for i, made := range d.Treatments {
+		name, limit := made.Name, "unknown"
+		if made.Baseline {
 			name += " (baseline)"
 		}
-		switch {
-		case t.LimitBps > 0:
-			limit = unit.FormatRate(t.LimitBps) + " = " + t.LimitWhy
-		case t.LimitWhy != "":
-			limit = t.LimitWhy
+		if made.LimitBps > 0 {
+			limit = unit.FormatRate(made.LimitBps)
 		}
-		fmt.Fprintf(table, "  %d\t%s\t%.1f s\t%s\t%s\n", i+1, name, t.TrialS, summary(t.Flows), limit)
+		if why := made.LimitWhy; why != "" {
+			if made.LimitBps > 0 {
+				why = "limit " + limit + " = " + why
+			}
+			t.Notes = words.Distinct(t.Notes, why)
+		}
+		t.Add(fmt.Sprintf("%d  %s", i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	t.Notes = source.Some(t.Notes, limitsExplained)
+	return t
+}
+
+// limitsExplained are explained one by one.
+const limitsExplained = 4
+
+// changes are the settings of each level, and the events of each treatment that has others
+// than the one before.
+func (d *planDocument) changes() *document.Table {
+	var rows [][]string
+	add := func(name string, lines []string) {
+		for _, line := range someLines(lines) {
+			rows = append(rows, []string{name, line})
+			name = ""
+		}
 	}
 	for _, f := range d.Factors {
 		for _, l := range f.Levels {
-			if len(l.SettingLines) > 0 {
-				fmt.Fprintf(w, "\n  %s, %s\n    %s\n", l.Name, unit.Plural(len(l.SettingLines), "setting"), strings.Join(someLines(l.SettingLines), "\n    "))
-			}
+			add(l.Name, l.SettingLines)
 		}
 	}
 	for i, t := range d.Treatments {
-		if len(t.Events) > 0 && (i == 0 || !slices.Equal(t.Events, d.Treatments[i-1].Events)) {
-			fmt.Fprintf(w, "\n  %s, while it is measured\n    %s\n", t.Name, strings.Join(someLines(t.Events), "\n    "))
+		if i == 0 || !slices.Equal(t.Events, d.Treatments[i-1].Events) {
+			add(t.Name, t.Events)
 		}
 	}
-	d.printOrder(w)
-	return nil
+	if rows == nil {
+		return nil
+	}
+	return document.FigureList(rows)
 }
 
 // someLines are the lines, or of many the first ones and the last.
@@ -79,35 +107,39 @@ func (d *planDocument) judgedBy() string {
 	return "; judged by " + strings.Join(labels, ", then ")
 }
 
-func (d *planDocument) printOrder(w io.Writer) {
+func (d *planDocument) order() (list []document.Block) {
+	say := func(format string, args ...any) {
+		list = append(list, document.Prose{Text: fmt.Sprintf(format, args...)})
+	}
 	if d.Sensitivity != nil {
-		fmt.Fprintf(w, "\n  Detects %s.\n", evidence.Sensitivity(d.Sensitivity))
+		say("Detects %s.", evidence.Sensitivity(d.Sensitivity))
 	}
 	for _, text := range d.Warnings {
-		fmt.Fprintf(w, "\n  %s.\n", text)
+		say("%s.", text)
 	}
 	if d.Until > 0 {
-		fmt.Fprintf(w, "\n  More blocks are added until every effect is known to ±%.3g %%.\n", d.Until*100)
+		say("More blocks are added until every effect is known to ±%.3g %%.", d.Until*100)
 	}
 	if d.BudgetS > 0 {
-		fmt.Fprintf(w, "\n  No block is begun that would end after %s.\n", estimate(d.BudgetS))
+		say("No block is begun that would end after %s.", estimate(d.BudgetS))
 	}
 	if d.Seed == 0 {
-		fmt.Fprint(w, "\n  The order is drawn for each run; --seed N chooses it.\n")
-		return
+		say("The order is drawn for each run; --seed N chooses it.")
+		return list
 	}
 	place := map[string]int{}
 	for i, t := range d.Treatments {
 		place[t.Name] = i + 1
 	}
-	fmt.Fprintf(w, "\n  order with seed %d\n", d.Seed)
+	say("order with seed %d", d.Seed)
 	for i, block := range d.Order {
-		fmt.Fprintf(w, "    block %d:", i+1)
+		line := fmt.Sprintf("block %d:", i+1)
 		for _, name := range block {
-			fmt.Fprintf(w, " %d", place[name])
+			line += fmt.Sprintf(" %d", place[name])
 		}
-		fmt.Fprintln(w)
+		say("%s", line)
 	}
+	return list
 }
 
 // summary counts flows by who sends to whom: "8: client1 → server ×4, …".

@@ -13,21 +13,22 @@ import (
 )
 
 func newCompareCommand(s streams) *cobra.Command {
-	var asJSON bool
+	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN",
 		Short: "Set a run against an earlier one, treatment by treatment",
 		Long: `Set the second run against the first: the same treatments, by name.
 
 Two runs were not measured side by side. What else differs between them, such
-as the kernel or the study, is listed first, and may be the cause.
+as the kernel or the study, is listed first, and may be the cause; of runs of
+different studies only the difference that matters most, and all with --all.
 
 Exit status: 0; 2 when the runs have no treatment that can be compared; 3 when
 a trust check failed in one of them.`,
 		Example: `  linerate compare arp-flux-7 latest`,
 		Args:    exactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			runs, err := storedRuns(cmd.Context(), args...)
+			runs, err := runsWithTrials(cmd.Context(), args...)
 			if err != nil {
 				return err
 			}
@@ -40,7 +41,7 @@ a trust check failed in one of them.`,
 			if asJSON {
 				err = export.Indented(s.out, comparison)
 			} else {
-				err = text.Write(s.out, present.Compare(comparison), textOptions(s.out, ""))
+				err = text.Write(s.out, present.Compare(comparison, all), textOptions(s.out, ""))
 			}
 			switch {
 			case err != nil:
@@ -51,6 +52,7 @@ a trust check failed in one of them.`,
 			return doubt(runs...)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "list every difference, also of runs of different studies")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.compare/v1)")
 	return cmd
 }

@@ -29,16 +29,14 @@ func newExportCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export RUN --csv",
 		Short: "Write a run's trials, flows, interfaces or samples as CSV",
-		Long: `Write a run as flat tables for a spreadsheet or a statistics program:
+		Long: `Write a run as flat tables for a spreadsheet or a statistics program.
 
-` + tables.String() + `
 One table goes to standard output or into a file; all of them go into a file
 whose name ends with .zip, or into a directory (name it with a / at its end,
-when it is not there yet).
-
-With --trials: every trial as it was recorded, samples, counters and TCP_INFO
-included, one JSON document a line, gzip. linerate report RUN --json prints what
-follows from them.`,
+when it is not there yet). A name that ends otherwise than .csv, .zip, or with
+--trials .gz, is refused.`,
+		Annotations: map[string]string{details: "The tables:\n\n" + tables.String() + `
+With --trials: every trial as it was recorded, samples, counters and TCP_INFO included, one JSON document a line, gzip. linerate report RUN --json prints what follows from them.`},
 		Example: `  linerate export latest --csv > trials.csv
   linerate export arp-flux-7 --csv --table flows -o flows.csv
   linerate export arp-flux-7 --csv -o arp-flux-7.zip
@@ -61,12 +59,26 @@ follows from them.`,
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
 	cmd.Flags().BoolVar(&f.trials, "trials", false, "every trial as it was recorded, instead of tables: JSON lines, gzip")
-	cmd.Flags().StringVar(&f.table, "table", "", "which table: "+strings.Join(export.Names(), ", ")+" (default trials)")
+	cmd.Flags().StringVar(&f.table, "table", "", "which of the tables below (default: trials)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file, .zip file or directory (default: standard output)")
 	return cmd
 }
 
-func (f *exportFlags) intoArchive() bool { return strings.HasSuffix(f.output, ".zip") }
+func (f *exportFlags) intoArchive() bool { return strings.EqualFold(filepath.Ext(f.output), ".zip") }
+
+// ending refuses a file's name that promises a format which is not written. One without an
+// ending promises none.
+func (f *exportFlags) ending() error {
+	ending := strings.ToLower(filepath.Ext(f.output))
+	switch {
+	case f.output == "" || f.output == "-" || ending == "" || f.intoDirectory():
+	case f.trials && ending != ".gz":
+		return fmt.Errorf("-o %s: --trials writes JSON lines, gzip; expected a name ending in .jsonl.gz", f.output)
+	case !f.trials && ending != ".csv" && ending != ".zip":
+		return fmt.Errorf("-o %s: linerate does not write %s; expected a name ending in .csv, or for every table .zip or a directory; linerate report RUN --json prints JSON, and --trials writes .jsonl.gz", f.output, ending)
+	}
+	return nil
+}
 
 func (f *exportFlags) intoDirectory() bool {
 	if f.output == "" {
@@ -83,6 +95,8 @@ func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
 		return export.Table{}, errors.New("--trials takes every trial whole: expected it without --csv and --table")
 	case !f.trials && !f.csv:
 		return export.Table{}, errors.New("--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)")
+	case f.ending() != nil:
+		return export.Table{}, f.ending()
 	case (f.intoArchive() || f.intoDirectory()) && f.table != "":
 		return export.Table{}, fmt.Errorf("-o %s takes every table: expected it without --table", f.output)
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +22,7 @@ import (
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
+	"linerate/internal/show/document"
 )
 
 func newLabCommand(s streams) *cobra.Command {
@@ -132,7 +132,9 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 		})
 	}
 	defer func() { err = errors.Join(err, l.Down()) }()
-	describeLab(s.out, t)
+	if err := asText(describeLab(t))(s.out); err != nil {
+		return err
+	}
 	flag := ""
 	if o.Name != lab.DefaultName {
 		flag = " --lab " + o.Name
@@ -158,8 +160,8 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	return nil
 }
 
-func describeLab(w io.Writer, t *topology.Topology) {
-	table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+func describeLab(t *topology.Topology) document.Document {
+	table := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "interface"}, {Head: "MAC address", Extra: true}, {Head: "link"}, {Head: "rate"}, {Head: "addresses", Wrap: true}}}
 	for _, h := range t.Hosts {
 		for i, p := range h.Interfaces {
 			name := h.Name
@@ -174,10 +176,10 @@ func describeLab(w io.Writer, t *topology.Topology) {
 					rate = shape.Rate.String()
 				}
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", name, p.Name, someAddresses(p.Addresses), t.MAC(end), link, rate)
+			table.Add(name, p.Name, fmt.Sprint(t.MAC(end)), link, rate, someAddresses(p.Addresses))
 		}
 	}
-	table.Flush()
+	return document.Document{Summary: [][]document.Block{document.Tables(table)}}
 }
 
 // someAddresses names an interface's addresses, and of many the first ones.

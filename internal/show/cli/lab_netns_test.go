@@ -26,22 +26,22 @@ import (
 type labUnderTest struct {
 	dir, name, mark string
 	cmd             *exec.Cmd
-	words           *words
+	words           *transcript
 }
 
-// words is what a process has said so far.
-type words struct {
+// transcript is what a process has said so far.
+type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (w *words) Write(p []byte) (int, error) {
+func (w *transcript) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.Write(p)
 }
 
-func (w *words) String() string {
+func (w *transcript) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()
@@ -62,7 +62,7 @@ func labUpFor(t *testing.T, file string) *labUnderTest {
 	t.Helper()
 	kerneltest.RequireNamespaces(t)
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), rand.Uint64())
-	l := &labUnderTest{dir: t.TempDir(), name: name, mark: "LINERATE_TEST_MARK=" + name, words: &words{}}
+	l := &labUnderTest{dir: t.TempDir(), name: name, mark: "LINERATE_TEST_MARK=" + name, words: &transcript{}}
 	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--lab", name)
 	l.cmd.Env = append(l.cmd.Env, l.mark)
 	l.cmd.Stderr = l.words

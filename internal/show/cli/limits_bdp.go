@@ -45,7 +45,7 @@ allows; with --answer, how long so many bytes take on a new connection.`,
 	}
 	flags := cmd.Flags()
 	valueVar(flags, &f.path.RateBps, bitsPerSecond, "rate", "rate", "1gbit", "rate of the path's slowest link")
-	durationVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
+	latencyVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
 	valueVar(flags, &f.window, unit.ParseBytes, "window", "size", "", "a window to compare with the path, such as 64KiB")
 	valueVar(flags, &f.answer, unit.ParseBytes, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
 	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "segments that a sender begins with: initcwnd of its route")

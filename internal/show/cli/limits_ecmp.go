@@ -35,21 +35,31 @@ func newLimitsECMPCommand(s streams) *cobra.Command {
 		Long: `Compute what flows carry together that a host or router hashes onto equal-cost
 links: mean and scatter, how often a link stays idle, how many flows are enough.
 Each flow stays on one link, and flows share a link fairly: a link with one flow
-is full, and a link without any carries nothing.
+is full, and a link without any carries nothing. Without --flows the answer is how
+many flows use all links, with which probability.
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
 --hosts it is a Clos network of that many hosts, simulated flow by flow.
 
 Rates are those of links; limits goodput says what of them is payload.`,
-		Example: `  linerate limits ecmp --links 2 --flows 3
+		Example: `  linerate limits ecmp --links 4
+  linerate limits ecmp --links 2 --flows 3
   linerate limits ecmp --links 4 --rate 10gbit --flows 900x20mbit,4
   linerate limits ecmp --links 2 --rate 1gbit,10gbit --weights 1,10 --flows 32
   linerate limits ecmp --links 4 --flows 40 --policy l3 --pairs 8
   linerate limits ecmp --links 4 --flows 64 --tiers 2 --second-rate 250mbit
   linerate limits ecmp --links 16 --hosts 10000 --flows 1000000 --json`,
+		Annotations: map[string]string{flagSections: `Common flags: links rate flows weights target policy json
+			Hashing: fields pairs sizes
+			Two tiers: tiers second-links second-rate
+			A Clos network: hosts hosts-per-leaf host-rate
+			Draws: replicates seed`},
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !f.flags.Changed("flows") {
+				return f.needed(s)
+			}
 			q, err := f.question()
 			if err != nil {
 				return usageError(err)
@@ -169,6 +179,30 @@ func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	}
 	q.Pairs = max(1, q.Pairs)
 	return q, nil
+}
+
+// needed answers how many flows fill the links.
+func (f *ecmpFlags) needed(s streams) error {
+	problems := mistakes(f.flags)
+	for _, flag := range []string{"policy", "fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts", "hosts-per-leaf", "host-rate", "replicates"} {
+		if f.flags.Changed(flag) {
+			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
+		}
+	}
+	links, err := f.firstTier()
+	if problems = append(problems, err); errors.Join(problems...) != nil {
+		return usageError(errors.Join(problems...))
+	}
+	chances := []float64{0.5, 0.9, 0.95, 0.99}
+	if !slices.Contains(chances, f.asked.Target) {
+		chances = append(chances, f.asked.Target)
+		slices.Sort(chances)
+	}
+	answer := links.Needed(chances...)
+	if len(answer.Flows) == 0 {
+		return usageError(errors.New("--links with different weights are too many to answer without --flows"))
+	}
+	return s.answer(f.asJSON, answer, asText(present.ECMPNeeded(answer, f.asked.Target)))
 }
 
 func (f *ecmpFlags) firstTier() (ecmp.Links, error) {

@@ -93,7 +93,7 @@ func TestLimitsECMPSeed(t *testing.T) {
 
 func TestLimitsECMPRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                       "--flows: expected a number of flows",
+		"--hosts 9":                              "--hosts: expected --flows, too",
 		"--flows 0":                              `--flows: "0": expected a number`,
 		"--flows 3x":                             `--flows: "3x": "" is not a bit rate`,
 		"--flows 3x0bit":                         "is not a bit rate",
@@ -120,7 +120,7 @@ func TestLimitsECMPRefuses(t *testing.T) {
 		"--flows 3x1mbit --sizes pareto:2":       "--sizes is for flows that take what they get",
 		"--flows 3 --target 100%":                "--target 100%: expected more than 0 and less",
 		"--flows 3 --replicates -1":              "--replicates -1: expected",
-		"--flows 3 --seed many":                  "invalid argument",
+		"--flows 3 --seed many":                  `--seed "many": expected a whole number`,
 		"--links 0 --tiers 9":                    "--tiers 9: expected 1 to 2", // all at once
 		"--flows 3 --hosts 9 --hosts-per-leaf 0": "0 hosts per leaf: expected",
 	} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"linerate/internal/model/source"
@@ -49,6 +50,9 @@ func readStudy(nameOrFile string) (string, []byte, error) {
 	if builtin {
 		return nameOrFile + ".yaml", data, nil
 	}
+	if err == nil {
+		err = wrongKind("run", nameOrFile, data)
+	}
 	return nameOrFile, data, err
 }
 
@@ -60,14 +64,52 @@ func readNamed(kind, kinds, nameOrFile string, names []string, read func(string)
 		}
 	}
 	data, err = readFile(nameOrFile)
-	switch {
+	switch beside := besideName(nameOrFile, kind); {
 	case !errors.Is(err, fs.ErrNotExist):
+	case beside != "":
+		err = fmt.Errorf("no %s and no file is called %q; did you mean %s?", kind, nameOrFile, beside)
 	case isStudyName(nameOrFile):
 		err = fmt.Errorf("no %s and no file is called %q%s", kind, nameOrFile, source.DidYouMean(nameOrFile, names))
 	default:
 		err = fmt.Errorf("no file %q (built-in %s: %s)", nameOrFile, kinds, strings.Join(names, ", "))
 	}
 	return data, false, err
+}
+
+// besideName is the file that a name without its ending stands for; empty: there is none.
+func besideName(name, kind string) string {
+	endings := []string{".yaml", ".yml"}
+	if kind == "list" {
+		endings = []string{".conf"}
+	}
+	for _, ending := range endings {
+		if info, err := os.Stat(name + ending); err == nil && info.Mode().IsRegular() {
+			if isStudyName(name) {
+				name = "./" + name
+			}
+			return name + ending
+		}
+	}
+	return ""
+}
+
+// Lines that a study has, and those of settings: sysctl.conf, loader.conf, tuned.conf.
+var (
+	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
+	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
+)
+
+// wrongKind names the verb for a file that is of another kind than the verb reads; nil: it
+// may be of the right one.
+func wrongKind(verb, file string, text []byte) error {
+	study := studyLine.Match(text)
+	switch settings := settingsLine.Match(text); {
+	case verb == "tune" && study:
+		return fmt.Errorf("%s is a study: linerate run %s; to try settings on its hosts: linerate tune FILE --on %[2]s", file, quote(file))
+	case verb == "run" && settings && !study:
+		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
+	}
+	return nil
 }
 
 // isStudyName says that a word names a built-in study, list or table, unlike a path,

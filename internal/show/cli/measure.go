@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/agent"
+	"linerate/internal/host/iperf3"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -26,7 +30,7 @@ import (
 func protocols() string {
 	var b strings.Builder
 	for _, p := range flow.Protocols {
-		fmt.Fprintf(&b, "  %-8s%s\n", p.Name, p.Doc)
+		fmt.Fprintf(&b, "  %-6s  %s\n", p.Name, p.Doc)
 	}
 	return b.String()
 }
@@ -36,82 +40,116 @@ func newMeasureCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "measure ADDRESS[:PORT]...",
 		Short: "Measure between this host and one that runs linerate serve",
-		Long: `Measure between this host and one that runs linerate serve.
+		Long: `Measure between this host and one that runs linerate serve or, with --iperf3,
+iperf3 -s. Everything is counted in one window that is common to all flows and
+both hosts: goodput is what the receivers read in it. It is compared with the
+limit, where the interfaces report their speed, and trust checks are made.`,
+		Example: `  linerate measure nas
+  linerate measure nas --direction both --streams 4 --duration 30s
+  linerate measure nas --latency --direction both
+  linerate measure nas --protocol udp --rate-cap 500M --datagram 512
+  linerate measure nas --expect '>= 900M' --json
+  linerate measure --iperf3 nas`,
+		Annotations: map[string]string{
+			flagSections: `Common flags: protocol direction streams duration rate-cap datagram latency expect iperf3 name json quiet
+				Addresses and ports: port source source-port bind-no-port ipv4 ipv6 alias token
+				Window: warmup interval wait
+				Where it is kept: out no-save
+				TCP and sockets: mss nodelay congestion-control window send-buffer receive-buffer dscp tos mode copy write-cap read-cap
+				Requests and responses: request response connections pace poll follow threads
+				Highest rate without loss: loss-free loss resolution repeats
+				As iperf3 has it: server reverse bidir udp
+				Users of an iperf3 server: iperf3-user iperf3-password iperf3-key iperf3-pkcs1`,
+			details: `What is measured, by --protocol:
 
-What is measured, by --protocol:
 ` + protocols() + `
-Everything is counted in one window that is common to all flows and both hosts:
-goodput is what the receivers read in it. It is compared with the limit, where
-the interfaces report their speed, and trust checks are made.
-
-Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are
-those of one server; flows take them in turn, and --source likewise. --alias
-adds addresses to this host for the time of the measurement.
-
-Options of iperf3, and what they are here:
-  iperf3 -c HOST        linerate measure HOST
-  -R, --bidir           --direction read, --direction both
-  -P 4 -t 30 -O 2       --streams 4 --duration 30s --warmup 2s
-  -u -b 100M -l 1000    --protocol udp --rate-cap 100mbit --datagram 1000
-  -u -b 0               --protocol udp
-  -w, -M, -N, -C        --window, --mss, --nodelay, --congestion-control
-  -B, -i, -J            --source, --interval, --json
-  -Z, --skip-rx-copy    the default; --copy does what iperf3 does without them
-
-Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
-check failed, --expect was not met, or --loss-free found no rate; 130
-interrupted.`,
-		Example: `  linerate measure 192.0.2.1
-  linerate measure nas:5202 --direction both --streams 4 --duration 30s
-  linerate measure fd00::1 --expect '>= 900mbit' --json
-  linerate measure nas --protocol udp --rate-cap 500mbit --datagram 512
-  linerate measure nas --protocol udp --loss-free --duration 60s
+Several addresses, as a list or with ranges such as '192.168.2.{1..4}', are those of one server; flows take them in turn, and --source likewise. --alias adds addresses to this host for the time of the measurement:
   linerate measure '10.0.{1..4}.1' --source '10.0.{1..4}.2' --streams 8
   linerate measure 192.168.2.1-254 --alias 'eth1=192.168.3.1-254/16'
-  linerate measure nas --latency --direction both
+
+The notebook keeps the measurement as a run: see linerate runs, report, compare. Ctrl-C prints what was measured until then.
+
+Further examples:
+  linerate measure nas --protocol udp --loss-free --duration 60s
   linerate measure nas --protocol rr --expect 'latency_p99 <= 500us'
-  linerate measure --iperf3 nas --direction both`,
-		Args: minimumArgs(1, "expected the address of a host that runs linerate serve; usage: linerate measure ADDRESS[:PORT]..."),
+  linerate measure -c nas -P 4 -t 30 -R
+
+The last one has iperf3's options, most of which mean the same here; docs/iperf3.md lists them.
+
+Rates are in bits (100M, 1gbit), sizes in bytes (64K, 1MB), times in seconds or with a unit (30, 500ms).
+
+Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free found no rate; 130 interrupted.`,
+		},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && f.like.server == "" {
+				return usageError(errors.New("usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve"))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.measure(cmd.Context(), s, args)
 		},
 	}
 	f.define(cmd.Flags())
-	// As wide as a terminal is at least; cobra would leave wrapping to it.
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	return cmd
 }
 
 func (f *measureFlags) measure(ctx context.Context, s streams, addresses []string) error {
+	if f.like.server != "" {
+		addresses = append([]string{f.like.server}, addresses...)
+	}
 	o, expected, err := f.options(addresses)
 	if err != nil {
+		return err
+	}
+	if o.Addresses, err = f.like.locate(ctx, o.Addresses, f.defaultPort()); err != nil {
 		return err
 	}
 	said := s.err
 	if f.quiet {
 		said = io.Discard
 	}
+	if f.like.udp && !f.given("rate-cap") && !f.lossFree {
+		fmt.Fprintln(said, "linerate: -u without -b sends as fast as it can, where iperf3 sends 1 Mbit/s (-b 1M)")
+	}
 	for _, why := range tooFew(o, expected) {
 		fmt.Fprintf(said, "linerate: with --duration %v, %s\n", o.Duration, why)
 	}
+	if err := f.keep.check(ctx); err != nil {
+		return err
+	}
+	claim, err := enter(ctx, s.err, "measure "+strings.Join(addresses, " "), f.wait)
+	if err != nil {
+		return err
+	}
+	defer claim.Leave()
 	shown := newProgress(s.err, f.quiet)
 	o.Progress = func(p measure.Progress) { shown.replace(measureLine(p)) }
 	var m *record.Measure
+	var run *record.Run
 	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {
-		m, err = conductHere(ctx, o)
+		linger, end := lingering(ctx)
+		defer end()
+		o.Linger = linger
+		m, run, err = conductHere(ctx, o)
 		return err
 	})
 	shown.end()
 	switch {
-	case ctx.Err() != nil:
-		return statusError{ExitInterrupted, errors.New("interrupted: no measurement was completed")}
+	case err != nil && ctx.Err() != nil:
+		return statusError{ExitInterrupted, errors.New("interrupted before anything was measured")}
 	case err != nil:
 		return err
 	}
 	m.Expect = expected.Check(m)
-	err = s.answer(f.asJSON, m, asText(present.Measure(m)))
+	run.Again = f.again(addresses)
+	m.Run, m.Page, err = f.keep.save(ctx, s.err, run)
+	err = errors.Join(err, s.answer(f.asJSON, m, asText(present.Measure(m))))
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return statusError{ExitInterrupted, errors.New("interrupted: these figures are of what was measured until then")}
 	}
 	if err := expect.Unmet(m.Expect); err != nil {
 		return statusError{ExitDoubt, err}
@@ -132,24 +170,54 @@ func tooFew(o measure.Options, expected expect.Expectation) []string {
 	return list
 }
 
+// lingering outlives ctx, which the first signal ends, until a second one: so long what was
+// measured can be read.
+func lingering(ctx context.Context) (context.Context, func()) {
+	linger, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range 2 {
+			select {
+			case <-signals:
+			case <-linger.Done():
+				return
+			}
+		}
+		end(errors.New("interrupted twice"))
+	}()
+	return linger, func() {
+		signal.Stop(signals)
+		end(nil)
+	}
+}
+
+// defaultPort is the server's where the address has none.
+func (f *measureFlags) defaultPort() string {
+	if f.iperf3.on {
+		return iperf3.DefaultPort
+	}
+	return measure.DefaultPort
+}
+
 // conductHere measures with an agent for this host in this process.
-func conductHere(ctx context.Context, o measure.Options) (*record.Measure, error) {
+func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *record.Run, error) {
 	near, far := net.Pipe()
-	ctx, cancel := context.WithCancel(ctx)
+	serving, cancel := context.WithCancel(o.Linger)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		err := agent.Serve(ctx, far, agent.Options{Node: record.NodeClient, TrafficOnly: true})
+		err := agent.Serve(serving, far, agent.Options{Node: record.NodeClient, TrafficOnly: true})
 		far.Close()
 		ended <- err
 	}()
-	m, err := measure.Conduct(ctx, near, o)
+	m, run, err := measure.Conduct(ctx, near, o)
 	near.Close()
 	cancel()
 	if own := <-ended; own != nil && err != nil && ctx.Err() == nil {
 		err = errors.Join(own, err)
 	}
-	return m, err
+	return m, run, err
 }
 
 func measureLine(p measure.Progress) string {
@@ -173,10 +241,12 @@ func measureLine(p measure.Progress) string {
 
 // options are what the flags say, or everything that is wrong with them.
 func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expectation, error) {
+	problems := append(mistakes(f.flags), f.like.apply(&f.asked.Flows, f.given)...)
+	problems = append(problems, f.wrongOptions()...)
 	o := f.asked
 	o.Modes = []string{""}
-	problems := append(mistakes(f.flags), f.wrongOptions()...)
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	problems = append(problems, f.keep.problems()...)
 	problems = append(problems, f.places(&o, addresses)...)
 	problems = append(problems, f.iperf3.problems(f, o)...)
 	if o.Latency && f.transacts() {

@@ -18,7 +18,7 @@ func TestMeasureFindings(t *testing.T) {
 		cabled(t, "100mbit")
 		ip := func(args ...string) string { return kerneltest.Do(t, "ip", args...) }
 		// A bridge behind which client and server have two interfaces each on one subnet.
-		// Either's peer sends to the first interface what is meant for both.
+		// Either's peer sends traffic for both to the first interface.
 		ip("netns", "add", "switch")
 		ip("-n", "switch", "link", "add", "name", "br0", "type", "bridge")
 		ip("-n", "switch", "link", "set", "dev", "br0", "up")

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,9 +25,12 @@ type measureFlags struct {
 	source, sourcePort []string
 	token, expect      string
 	asJSON, quiet      bool
+	wait               bool
+	keep               keepFlags
 	lossFree           bool
 	search             study.LossFree
 	iperf3             iperf3Flags
+	like               iperf3Like
 	flags              *pflag.FlagSet
 }
 
@@ -36,13 +40,14 @@ func (f *measureFlags) given(flag string) bool { return f.flags.Changed(flag) }
 // allModes is the --mode that measures in one mode after another.
 const allModes = "all"
 
-func (f *measureFlags) define(flags *pflag.FlagSet) {
-	flags.SortFlags = false
-	f.flags = flags
+func (f *measureFlags) define(to *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	defer func() { withShorthands(to, flags, iperf3Client) }()
+	f.flags = to
 	f.asked.Flows.Protocol, f.asked.Flows.Direction = flow.TCP, flow.Write
 	for _, o := range flow.Options {
 		if o.Type != "" {
-			flags.Var(&optionValue{o, &f.asked.Flows}, o.Flag(), o.Help())
+			flags.Var(&optionValue{option: o, to: &f.asked.Flows}, o.Flag(), o.Help())
 		}
 		if o.Type == "bool" {
 			flags.Lookup(o.Flag()).NoOptDefVal = "true"
@@ -62,8 +67,11 @@ func (f *measureFlags) define(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local port to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
+	f.like.define(flags, &f.asked.Flows)
 	flags.StringVar(&f.expect, "expect", "", "what has to be met in each direction and mode: '>= 900mbit', 'latency_p99 <= 500us, lost <= 0.1%': metrics of docs/metrics.md, several with commas between")
+	f.keep.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
+	flags.BoolVar(&f.wait, "wait", false, waitUsage)
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 }
 
@@ -81,7 +89,8 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		if o.Key == "mode" && f.copies {
 			flag = "copy"
 		}
-		if o.Type == "" || !f.given(flag) {
+		given := f.given(flag) || o.Key == "direction" && (f.like.reverse || f.like.bidir) || o.Key == "dscp" && f.given("tos")
+		if o.Type == "" || !given || misread(f.flags.Lookup(flag)) != nil || o.Key == "rate_cap" && flows.RateCap == 0 {
 			continue
 		}
 		wrong := cmp.Or(o.Check(flows), o.Conflict(&fitted))
@@ -95,6 +104,21 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		}
 	}
 	return problems
+}
+
+// again spells the command that measures the same again.
+func (f *measureFlags) again(addresses []string) string {
+	words := []string{"linerate measure"}
+	for _, a := range addresses {
+		words = append(words, quote(a))
+	}
+	var given []string
+	f.flags.Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"name", "out", "no-save", "json", "quiet", "wait"}, flag.Name) {
+			given = append(given, flag.Name)
+		}
+	})
+	return strings.Join(append(words, spelled(f.flags, given...)...), " ")
 }
 
 // mostPlaces is the most addresses or ports of a kind: as many as a network of 12
@@ -188,12 +212,22 @@ func (f *measureFlags) modes() ([]string, error) {
 	return []string{mode}, nil
 }
 
-// optionValue is a flow option as a flag.
+// optionValue is a flow option as a flag. As of a value, mistakes are reported together with
+// others.
 type optionValue struct {
 	option *flow.Option
 	to     *flow.Spec
+	text   string
+	wrong  error
 }
 
-func (v *optionValue) Set(text string) error { return v.option.Parse(v.to, text) }
-func (v *optionValue) String() string        { return "" }
-func (v *optionValue) Type() string          { return v.option.Type }
+func (v *optionValue) Set(text string) error {
+	if v.text, v.wrong = text, nil; v.option.Key != "rate_cap" || text != "0" { // no cap, to iperf3
+		v.wrong = v.option.Parse(v.to, text)
+	}
+	return nil
+}
+
+func (v *optionValue) String() string { return v.text }
+func (v *optionValue) Type() string   { return v.option.Type }
+func (v *optionValue) mistake() error { return v.wrong }

@@ -26,9 +26,10 @@ func TestMeasureLatency(t *testing.T) {
 			}
 		}
 		grade := func(m record.Measure) int { return slices.Index(record.LatencyGrades, m.Latency.Grade) }
+		// reno fills a queue in slow start; bbr and cubic's HyStart may leave it half empty.
 		probed := func(direction, bytes string) record.Measure {
 			queue(bytes)
-			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration", "1s", "--warmup", "1s")
+			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration", "1s", "--warmup", "1s", "--congestion-control", "reno")
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("%s: exit status %d: %s", direction, status, said)
 			}
@@ -48,15 +49,15 @@ func TestMeasureLatency(t *testing.T) {
 			}
 			return m
 		}
-		// 12 ms at this rate, and 400 ms.
-		shallow := probed("both", "30k")
+		// 12 ms at this rate at each of two hops, against 50 ms, which is what a receive
+		// window of 128 KiB puts into a queue of 400 ms.
 		for direction, directions := range map[string]int{"read": 1, "both": 2} {
-			deep := probed(direction, "1m")
+			shallow, deep := probed(direction, "30k"), probed(direction, "1m")
 			t.Logf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
-			if deep.Latency.BufferDelayUs < 3*shallow.Latency.BufferDelayUs || grade(deep) >= grade(shallow) {
+			if deep.Latency.BufferDelayUs < 2*shallow.Latency.BufferDelayUs || grade(deep) >= grade(shallow) {
 				t.Errorf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
 			}
-			if deep.Latency.TCPRTTUs < 3*shallow.Latency.TCPRTTUs || deep.Latency.TCPBufferDelayPercent <= 0 {
+			if deep.Latency.TCPRTTUs < 2*shallow.Latency.TCPRTTUs || deep.Latency.TCPBufferDelayPercent <= 0 {
 				t.Errorf("%s: TCP's own round trips: deep %+v, shallow %+v", direction, deep.Latency, shallow.Latency)
 			}
 			if len(deep.Directions) != directions {

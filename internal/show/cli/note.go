@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,7 +19,8 @@ func newNoteCommand(s streams) *cobra.Command {
 		Use:   `note RUN "TEXT"`,
 		Short: "Attach a note to a run",
 		Long: `Attach a note to a run: what was different that day, what the cable was
-called. It appears in every report of the run.`,
+called. It appears in every report of the run, in the list of runs, and on the
+page that was written of it, if that is still where it was.`,
 		Example: `  linerate note latest "after the new cable in switch port 3"`,
 		Args:    minimumArgs(2, `expected a run and the note's text, such as: linerate note latest "after the new cable"`),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,10 +50,20 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 	if err != nil {
 		return err
 	}
-	err = store.AddNote(ctx, id, record.Note{Time: time.Now(), Text: text})
-	if err = errors.Join(err, store.Close()); err != nil {
+	defer store.Close()
+	if err := store.AddNote(ctx, id, record.Note{Time: time.Now(), Text: text}); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.err, "noted on %s\n", id)
+	renewed, gone, err := renewPages(ctx, store, id)
+	for _, path := range renewed {
+		fmt.Fprintf(s.err, "written with it: %s\n", shortPath(path))
+	}
+	for _, path := range gone {
+		fmt.Fprintf(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path), id, quote(shortPath(filepath.Dir(path))))
+	}
+	if err != nil {
+		return fmt.Errorf("the note is in the notebook, but not on the page: %w", err)
+	}
 	return nil
 }

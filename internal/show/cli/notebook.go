@@ -74,7 +74,8 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		if err != nil {
 			return nil, err
 		}
-		if run.Status == notebook.Running || run.Status == notebook.Interrupted {
+		// A measurement was concluded by what it knows of the network, and is not resumed.
+		if (run.Status == notebook.Running || run.Status == notebook.Interrupted) && run.StudyFile != "" {
 			conclude.Conclude(run)
 		} else {
 			chance.Fill(run)
@@ -82,6 +83,25 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		runs = append(runs, run)
 	}
 	return runs, nil
+}
+
+// runsWithTrials reads runs of which figures are wanted. That one has none is an error.
+func runsWithTrials(ctx context.Context, references ...string) ([]*record.Run, error) {
+	runs, err := storedRuns(ctx, references...)
+	for _, run := range runs {
+		if len(run.Trials) > 0 {
+			continue
+		}
+		why := "it was interrupted"
+		switch {
+		case run.Error != "":
+			why = "it failed: " + run.Error
+		case run.Status == notebook.Running:
+			why = "it is being made"
+		}
+		return nil, usageError(fmt.Errorf("run %s has no finished trial: %s", run.ID, why))
+	}
+	return runs, err
 }
 
 // doubt is the exit status of a run in which a trust check of its own figures failed.

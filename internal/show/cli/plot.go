@@ -28,7 +28,7 @@ func newPlotCommand(s streams) *cobra.Command {
 		Short: "Write a figure of a run as SVG or PNG",
 		Long: `Write a figure of a run to a file, SVG or PNG by the file's ending.
 
-RUN is a run's name, the beginning of one, or latest. The figures are those of
+RUN is a run's ID or name, the beginning of one, or latest. The figures are those of
 the page: what the run is judged by (goodput, or such as latency_p99), effects,
 predicted, flows, accounts, interfaces, topology, series. A run has those that it has
 data for.`,
@@ -40,7 +40,7 @@ data for.`,
 			if err != nil {
 				return usageError(err)
 			}
-			runs, err := storedRuns(cmd.Context(), args[0])
+			runs, err := runsWithTrials(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -87,9 +87,6 @@ func findFigure(run *record.Run, name string) (figure.Figure, error) {
 			return f, nil
 		}
 		names = append(names, f.Name)
-	}
-	if len(names) == 0 {
-		return figure.Figure{}, fmt.Errorf("run %s has no figures: it has no finished trial", run.ID)
 	}
 	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
 }

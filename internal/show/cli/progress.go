@@ -1,16 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"linerate/internal/control/run"
-	"linerate/internal/show/text"
+	"linerate/internal/model/metric"
 )
 
 // progress shows on stderr how far a run is: one line that is drawn anew on a
@@ -43,17 +41,33 @@ func (p *progress) show(s run.Progress) {
 		return
 	}
 	p.said = time.Now()
-	left := "about " + roundTime(s.Remaining) + " left"
+	line := fmt.Sprintf("%d of %d trials, about %s left · %s", s.Done, s.Total, roundTime(s.Remaining), cmp.Or(lastFigure(s), s.Phase))
 	if !p.terminal {
-		fmt.Fprintf(p.w, "%d of %d trials, %s: %s\n", s.Done, s.Total, left, s.Phase)
+		fmt.Fprintln(p.w, line)
 		return
 	}
-	const cells = 20
+	const cells = 10
 	full := 0
 	if s.Total > 0 {
-		full = cells * s.Done / s.Total
+		full = min(cells, cells*s.Done/s.Total)
 	}
-	p.draw(fmt.Sprintf("%s%s %d/%d · %s · %s", strings.Repeat("█", full), strings.Repeat("░", cells-full), s.Done, s.Total, left, s.Phase))
+	p.draw(strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " + line)
+}
+
+// lastFigure is what the trial that ended last came to: "arp_ignore=1, reads: 957 Mbit/s".
+func lastFigure(s run.Progress) string {
+	if s.Last == nil {
+		return ""
+	}
+	response, known := metric.Find(s.Response)
+	if !known {
+		return ""
+	}
+	value, measured := response.Value(s.Last)
+	if !measured {
+		return ""
+	}
+	return s.Last.Treatment + ": " + response.FormatIn(s.Unit, value)
 }
 
 // replace shows a line in place of the one before; elsewhere than on a terminal,
@@ -88,21 +102,4 @@ func roundTime(d time.Duration) string {
 		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
 	}
 	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
-}
-
-// terminalWidth is how many columns the terminal has that is written to; 0: unknown.
-func terminalWidth(w io.Writer) (width int, terminal bool) {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return 0, false
-	}
-	width, _, _ = term.GetSize(int(file.Fd()))
-	return width, true
-}
-
-// textOptions fit a report to where it goes: the terminal's width, and colour
-// unless NO_COLOR (no-color.org) is set.
-func textOptions(w io.Writer, page string) text.Options {
-	width, terminal := terminalWidth(w)
-	return text.Options{Page: page, Width: min(width, 120), Color: terminal && os.Getenv("NO_COLOR") == ""}
 }

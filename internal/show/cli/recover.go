@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/host/apply"
+	"linerate/internal/show/text"
 )
 
 // recovery is what `linerate recover --json` prints.
@@ -73,11 +75,13 @@ func printRecovery(out io.Writer, changes []apply.Recovered) error {
 		return err
 	}
 	for _, c := range changes {
-		fmt.Fprintf(out, "%-9s  %s %s: %s → %s", c.Result, c.Kind, c.What, c.New, c.Prior)
+		head, what := fmt.Sprintf("%-9s  ", c.Result), fmt.Sprintf("%s %s: %s → %s", c.Kind, c.What, c.New, c.Prior)
 		if c.Why != "" {
-			fmt.Fprintf(out, " (%s)", c.Why)
+			what += " (" + c.Why + ")"
 		}
-		fmt.Fprintln(out)
+		if _, err := io.WriteString(out, text.Paragraph(head, strings.Repeat(" ", len(head)), what, columns(out))); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func newReportCommand(s streams) *cobra.Command {
 		Short: "Show a run again: text, page, or JSON",
 		Long: `Show a run again from what the notebook has of it.
 
-RUN is a run's name, the beginning of one, or latest. A run that is not
+RUN is a run's ID or name, the beginning of one, or latest, which is the latest
+run that has results. A run that is not
 finished is shown with the trials that it has.
 
 Exit status: 0; 3 when a trust check of the run failed.`,
@@ -56,7 +57,7 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 				}
 			}
 			if dir != "" {
-				paths, err := html.Write(dir, run)
+				paths, err := writePage(cmd.Context(), dir, run)
 				if err != nil {
 					return err
 				}

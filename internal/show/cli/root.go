@@ -47,7 +47,19 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 func Command() *cobra.Command {
 	root := newRoot(streams{strings.NewReader(""), io.Discard, io.Discard})
 	root.DisableAutoGenTag = true
+	withDetails(root)
 	return root
+}
+
+// withDetails makes what follows the flags in --help part of the description, for manual
+// pages.
+func withDetails(cmd *cobra.Command) {
+	if more := cmd.Annotations[details]; more != "" {
+		cmd.Long += "\n\n" + more
+	}
+	for _, c := range cmd.Commands() {
+		withDetails(c)
+	}
 }
 
 // versionLine is what --version prints; commit empty: unknown, and left out.
@@ -73,11 +85,13 @@ func newRoot(s streams) *cobra.Command {
 	}
 	root.SetVersionTemplate("linerate {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
 	// One line per verb, in the order of the help.
 	root.AddCommand(
 		newRunCommand(s),
 		newStudiesCommand(s),
 		newShowCommand(s),
+		newNewCommand(s),
 		newCheckCommand(s),
 		newLimitsCommand(s),
 		newSchemaCommand(s),
@@ -89,11 +103,13 @@ func newRoot(s streams) *cobra.Command {
 		newReportCommand(s),
 		newCompareCommand(s),
 		newPlotCommand(s),
+		newFixCommand(s),
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),
 		newTransactionWorkerCommand(s),
 		newRecoverCommand(s),
 	)
+	complete(root)
 	return root
 }

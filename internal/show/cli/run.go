@@ -37,8 +37,11 @@ than it has.
 Exit status: 0 the question was answered; 1 linerate failed; 2 bad usage or
 input; 3 answered, but a trust check failed; 130 interrupted.`,
 		Example: `  linerate run arp-flux
+  linerate run nas.yaml --name "after the new cable"
   linerate run arp-flux --only "kernel defaults,static ARP entries" --seed 7
   linerate run mine.yaml --set workload.duration=5s --until 2% --budget 5m`,
+		Annotations: map[string]string{flagSections: `Common flags: set only name resume out json quiet
+			Trials: replicates until budget seed part wait allow-machine-settings`},
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (f.resume != "") {
@@ -79,8 +82,16 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 			}
 		}
 	}
+	claim, err := enter(ctx, s.err, "run "+cmp.Or(f.resume, strings.Join(args, " ")), f.wait)
+	if err != nil {
+		return err
+	}
+	defer claim.Leave()
 	options, progress := f.options, newProgress(s.err, f.quiet)
-	options.Progress = progress.show
+	options.Progress = func(p run.Progress) {
+		claim.Describe(runTitle(p.Run, options.RunName))
+		progress.show(p)
+	}
 	var result *record.Run
 	if f.resume != "" {
 		id, findErr := findRun(ctx, store, f.resume)
@@ -95,6 +106,9 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	} else {
 		options.Again = f.again(args[0])
 		result, err = run.New(ctx, plan, store, options)
+		if errors.Is(err, notebook.ErrNameTaken) {
+			return usageError(fmt.Errorf("--%w", err))
+		}
 	}
 	progress.end()
 	return finishRun(ctx, s, result, err, f)
@@ -108,7 +122,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 	var lost error // what could not be shown
 	if len(result.Trials) > 0 {
 		var paths html.Paths
-		paths, lost = html.Write(cmp.Or(f.out, filepath.Join("runs", result.ID)), result)
+		paths, lost = writePage(ctx, cmp.Or(f.out, filepath.Join("runs", result.ID)), result)
 		lost = errors.Join(lost, s.showRun(result, f.asJSON, paths.Page))
 	}
 	if lost != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -64,6 +65,7 @@ func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
 type trialFlags struct {
 	out           string
 	asJSON, quiet bool
+	wait          bool
 	flags         *pflag.FlagSet
 }
 
@@ -74,11 +76,12 @@ func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json stri
 	f.flags = flags
 	flags.Uint64Var(&o.Seed, "seed", 0, "order of the trials (default: drawn and printed)")
 	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "begin no block that would end after this time, such as 10m (the first is made in any case)")
+	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "stop adding blocks at this time limit, such as 10m")
 	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "", "blocks: how often each treatment is tried")
 	flags.StringVar(&f.out, "out", "", out)
 	flags.BoolVar(&f.asJSON, "json", false, json)
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&f.wait, "wait", false, waitUsage)
 	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")
 }
 
@@ -94,8 +97,12 @@ type runFlags struct {
 func (f *runFlags) define(flags *pflag.FlagSet) {
 	f.planFlags.define(flags, "run")
 	f.trialFlags.define(flags, &f.options, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
+	valueVar(flags, &f.options.RunName, runName, "name", "string", "", "a name to find the run by, such as 'after the new cable'")
 	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
 }
+
+// runName reads the name of a run.
+func runName(text string) (string, error) { return text, notebook.CheckName(text) }
 
 // fitsResume refuses what would make the trials of a run that is carried on
 // different from those that it has.
@@ -105,6 +112,7 @@ func (f runFlags) fitsResume() error {
 		{"set", "its trials were made with the values that it has"},
 		{"only", "its blocks have the treatments that they have"},
 		{"part", "its blocks have the treatments that they have"},
+		{"name", "others may have noted its name"},
 		{"seed", "it orders the trials that are there already"},
 	} {
 		if f.given(c.flag) {
@@ -164,14 +172,4 @@ func commaSeparated(values []string) string {
 	_ = w.Write(values) // a builder takes everything
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// quote protects a word from the shell where it needs it.
-func quote(word string) string {
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,%+@", r)
-	}) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -171,3 +171,30 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRunIsFoundByItsName: a run is given a name, and a page; a note reaches the page, and
+// removing the run removes it.
+func TestRunIsFoundByItsName(t *testing.T) {
+	dir := t.TempDir()
+	run := runLab(t, dir, labFile(t, "small.yaml"), "--replicates", "4", "--name", "old cable", "--wait")
+	page := filepath.Join(dir, "runs", run.ID, "report.html")
+	linerate := func(args ...string) string {
+		t.Helper()
+		out, err := command(t, t.Context(), dir, args...).CombinedOutput()
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprint(ExitDoubt)) {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	if run.Name != "old cable" || !strings.Contains(linerate("report", "old cable"), "“old cable” · ") {
+		t.Errorf("the run's name is %q", run.Name)
+	}
+	linerate("note", "old cable", "port 3")
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "port 3") {
+		t.Errorf("the page has no note: %v", err)
+	}
+	linerate("runs", "rm", "--yes", "old cable")
+	if _, err := os.Stat(filepath.Dir(page)); err == nil {
+		t.Error("the page is still there")
+	}
+}

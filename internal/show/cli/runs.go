@@ -1,18 +1,21 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/export"
+	"linerate/internal/show/text"
 )
 
 // runList is what `linerate runs --json` prints.
@@ -21,83 +24,113 @@ type runList struct {
 	Runs   []notebook.Summary `json:"runs"`
 }
 
+// runsFlags select runs of the notebook.
+type runsFlags struct {
+	study, text string
+	since       time.Time
+	last        int
+	asJSON      bool
+}
+
 func newRunsCommand(s streams) *cobra.Command {
-	var filter notebook.Filter
-	var asJSON bool
+	var f runsFlags
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs in the notebook, the latest first",
-		Long: `List the runs in the notebook, the latest first.
+		Long: `List the runs in the notebook, the latest first, with their notes. Names,
+answers and notes are cut to the width of the terminal; --json has them whole.
 
 The notebook is the file $LINERATE_NOTEBOOK, or else linerate/notebook.db in
 $XDG_DATA_HOME or ~/.local/share.
 
-Status: running; complete; budget, which ran out before every interval was
-narrow; interrupted: carry it on with linerate run --resume RUN.`,
+An interrupted run is carried on with linerate run --resume RUN.`,
+		Example: `  linerate runs --grep "cable"
+  linerate runs --study arp-flux --since 7d`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)
 			}
-			list := runList{"linerate.runs/v1", []notebook.Summary{}}
-			store, err := readNotebook(cmd.Context())
-			switch {
-			case errors.Is(err, notebook.ErrNoNotebook): // nothing was kept yet
-			case err != nil:
-				return err
-			default:
-				defer store.Close()
-				if list.Runs, err = store.Runs(cmd.Context(), filter); err != nil {
-					return err
-				}
-				for i := range list.Runs {
-					if r := &list.Runs[i]; r.Conclusion != nil {
-						r.Answer = answer.Conclusion(r.Conclusion).Headline
-					}
-				}
-			}
-			if asJSON {
-				return export.Indented(s.out, list)
-			}
-			if len(list.Runs) == 0 {
-				fmt.Fprintln(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.")
-				return nil
-			}
-			return writeRuns(s.out, list.Runs)
+			return f.list(cmd.Context(), s)
 		},
 	}
-	cmd.Flags().StringVar(&filter.Study, "study", "", "only the runs of this study")
-	numberVar(cmd.Flags(), &filter.Limit, 0, math.MaxInt, "last", 0, "only so many (default: all)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.runs/v1)")
+	cmd.AddCommand(newRunsRemoveCommand(s))
+	cmd.Flags().StringVar(&f.study, "study", "", "only the runs of this study")
+	cmd.Flags().StringVar(&f.text, "grep", "", "only those with this text in their ID, name, study, answer or notes, in upper or lower case")
+	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) { return parseSince(text, time.Now()) }, "since", "when", "", "only those begun since then: a date such as 2026-03-31, or how long ago, such as 7d or 12h")
+	numberVar(cmd.Flags(), &f.last, 0, math.MaxInt, "last", 0, "only so many (default: all)")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON (linerate.runs/v1)")
 	return cmd
 }
 
-// writeRuns writes one line per run; headlines are cut to the terminal's width,
-// and not cut where there is no terminal.
-func writeRuns(w io.Writer, runs []notebook.Summary) error {
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(table, "run\tstudy\tstarted (UTC)\ttrials\tstatus\tanswer")
-	for _, r := range runs {
-		answer := r.Answer
-		if r.Error != "" {
-			answer = "failed: " + r.Error
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%6d\t%s\t%s\n", r.ID, r.Study,
-			r.Started.UTC().Format("2006-01-02 15:04"), r.Trials, r.Status, strings.Join(strings.Fields(answer), " "))
-	}
-	if err := table.Flush(); err != nil {
+func (f runsFlags) list(ctx context.Context, s streams) error {
+	list := runList{"linerate.runs/v1", []notebook.Summary{}}
+	store, err := readNotebook(ctx)
+	switch {
+	case errors.Is(err, notebook.ErrNoNotebook): // nothing was kept yet
+	case err != nil:
 		return err
-	}
-	width := textOptions(w, "").Width
-	for line := range strings.Lines(b.String()) {
-		line = strings.TrimRight(line, " \n")
-		if runes := []rune(line); width > 1 && len(runes) > width {
-			line = string(runes[:width-1]) + "…"
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
+	default:
+		defer store.Close()
+		if list.Runs, err = f.selected(ctx, store); err != nil {
 			return err
 		}
 	}
+	switch {
+	case f.asJSON:
+		return export.Indented(s.out, list)
+	case len(list.Runs) > 0:
+		return text.Runs(s.out, list.Runs, textOptions(s.out, ""))
+	case f.study != "" || f.text != "" || !f.since.IsZero():
+		fmt.Fprintln(s.err, "No such runs; linerate runs lists all.")
+	default:
+		fmt.Fprintln(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.")
+	}
 	return nil
+}
+
+// selected are the runs that the flags ask for, the latest first.
+func (f runsFlags) selected(ctx context.Context, store notebook.Store) ([]notebook.Summary, error) {
+	runs, err := store.Runs(ctx, notebook.Filter{Study: f.study})
+	if err != nil {
+		return nil, err
+	}
+	runs = slices.DeleteFunc(runs, func(r notebook.Summary) bool { return r.Started.Before(f.since) })
+	for i := range runs {
+		if r := &runs[i]; r.Conclusion != nil {
+			r.Answer = answer.Conclusion(r.Conclusion).Headline
+		}
+	}
+	runs = slices.DeleteFunc(runs, func(r notebook.Summary) bool { return !mentions(r, f.text) })
+	if f.last > 0 {
+		runs = runs[:min(len(runs), f.last)]
+	}
+	return runs, nil
+}
+
+// mentions reports whether a run has the text in what people know it by.
+func mentions(r notebook.Summary, text string) bool {
+	texts := []string{r.ID, r.Name, r.Study, r.Answer, r.Error}
+	for _, note := range r.NoteList {
+		texts = append(texts, note.Text)
+	}
+	return slices.ContainsFunc(texts, func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) })
+}
+
+// parseSince reads a date, or how long before now.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	if days, is := strings.CutSuffix(text, "d"); is {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return now.AddDate(0, 0, -int(n)), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, fmt.Errorf("%q: expected a date such as 2026-03-31 (UTC), or how long ago, such as 7d or 12h", text)
 }

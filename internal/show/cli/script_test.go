@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"linerate/internal/control/active"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
@@ -38,15 +40,15 @@ func TestScripts(t *testing.T) {
 			env.Setenv(notebook.Variable, filepath.Join(env.WorkDir, "notebook.db"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"keep": keep},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "hold": hold, "active": announce},
 	})
 }
 
 // keep enters a run of the study arp-flux, made up, into the script's notebook:
-// keep SEED BLOCKS [unfinished|half|doubt].
+// keep SEED BLOCKS [whole|unfinished|failed|half|doubt|other [NAME]]; other is a run of another study.
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: keep SEED BLOCKS [unfinished|half|doubt]")
+		ts.Fatalf("usage: keep SEED BLOCKS [whole|unfinished|failed|half|doubt|other [NAME]]")
 	}
 	seed, err := strconv.ParseUint(args[0], 10, 64)
 	ts.Check(err)
@@ -60,7 +62,15 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	store, err := sqlite.Open(ctx, ts.Getenv(notebook.Variable))
 	ts.Check(err)
 	run := sciencetest.Run(seed, blocks)
+	if how == "other" {
+		run.Study, run.StudyFile = "other", "study: other\n"
+		run.Topology.Links[0].Impairment.Rate *= 2
+		run.Environment.Hosts[0].Kernel += "-other"
+	}
 	run.ID = notebook.ProposeID(run.Study, seed)
+	if len(args) > 3 {
+		run.Name = args[3]
+	}
 	ts.Check(store.Begin(ctx, run))
 	for _, trial := range run.Trials {
 		if how == "half" && trial.Levels["direction"] == "writes" {
@@ -68,7 +78,12 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		ts.Check(store.SaveTrial(ctx, run.ID, trial))
 	}
-	if how != "unfinished" {
+	switch how {
+	case "unfinished":
+	case "failed":
+		run.Status, run.Error = notebook.Interrupted, "no such interface"
+		ts.Check(store.Finish(ctx, run))
+	default:
 		run, err = store.Run(ctx, run.ID)
 		ts.Check(err)
 		conclude.Conclude(run)
@@ -79,4 +94,32 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(store.Finish(ctx, run))
 	}
 	ts.Check(store.Close())
+}
+
+// hold begins a run as keep does, and keeps making it until the script ends: hold SEED.
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	seed, err := strconv.ParseUint(args[0], 10, 64)
+	ts.Check(err)
+	store, err := sqlite.Open(context.Background(), ts.Getenv(notebook.Variable))
+	ts.Check(err)
+	ts.Defer(func() { _ = store.Close() })
+	run := sciencetest.Run(seed, 0)
+	run.Started = time.Now()
+	ts.Check(store.Begin(context.Background(), run))
+}
+
+// announce marks something as active on the script's machine until the time is over:
+// active TIME WHAT.
+func announce(ts *testscript.TestScript, _ bool, args []string) {
+	length, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	claim, _, err := active.Enter(filepath.Join(ts.Getenv("TMPDIR"), filepath.Base(active.Directory())), active.Work{What: args[1], Since: time.Now()})
+	ts.Check(err)
+	left := make(chan struct{})
+	go func() {
+		time.Sleep(length)
+		_ = claim.Leave()
+		close(left)
+	}()
+	ts.Defer(func() { <-left })
 }

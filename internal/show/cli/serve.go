@@ -25,6 +25,7 @@ type serveFlags struct {
 	asked         serve.Options
 	listen, allow []string
 	token         string
+	port          int
 	duration      time.Duration
 	quiet         bool
 	iperf3        iperf3ServeFlags
@@ -38,22 +39,22 @@ func newServeCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Let other hosts measure with this one: linerate measure ADDRESS",
-		Long: `Let other hosts measure with this one, any number at the same time, until
-Ctrl-C. On the other host:
+		Long: `Let other hosts measure with this one, any number at the same time, until Ctrl-C. On the other host:
   linerate measure ADDRESS
 
-All connections are opened by the client, to one TCP port or several (--listen), for
-both directions. Nothing on this host is changed, except addresses that it has
-meanwhile (--alias). One line per test goes to stderr.
+All connections are opened by the client, to one port. Nothing on this host is changed, except addresses that it has meanwhile (--alias). One line per test goes to stderr.
 
-iperf3 clients are served as well, on iperf3's port (TCP and UDP), as many at the
-same time:
+iperf3 clients are served as well, on iperf3's port (TCP and UDP):
   iperf3 -c ADDRESS`,
 		Example: `  linerate serve
   linerate serve --listen 192.0.2.1:5202 --token /etc/linerate.token
-  linerate serve --listen '10.0.{1..4}.1:5202' --listen '[fd00::1]:{5202..5205}'
+  linerate serve --listen '10.0.{1..4}.1:5202' --listen '[fd00::1]:5202'
   linerate serve --alias 'eth1=192.168.2.1-254/24'
   linerate serve --allow 10.0.0.0/8 --allow fd00::/8 --max-rate 2gbit`,
+		Annotations: map[string]string{flagSections: `Common flags: listen port iperf3 allow token quiet
+			Bounds: max-rate max-duration max-clients max-flows max-connections
+			Addresses: alias
+			Users of iperf3: rsa-private-key-path authorized-users-path time-skew-threshold use-pkcs1-padding`},
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd.Context(), s) },
 	}
@@ -61,8 +62,11 @@ same time:
 	return cmd
 }
 
-func (f *serveFlags) define(flags *pflag.FlagSet) {
-	f.flags = flags
+func (f *serveFlags) define(to *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	defer func() { withShorthands(to, flags, iperf3Serving) }()
+	f.flags = to
+	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
 	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
 	f.aliases.define(flags, "without --listen, the server listens at each of them alone")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
@@ -85,7 +89,13 @@ const maxListeners = 1024
 func (f *serveFlags) options() (serve.Options, error) {
 	o := f.asked
 	problems := append(mistakes(f.flags), f.aliases.parse()...)
-	if own := f.aliases.addresses(); len(own) > 0 && !f.flags.Changed("listen") {
+	switch {
+	case f.port != 0 && f.flags.Changed("listen"):
+		problems = append(problems, errors.New("--port and --listen: expected one of them"))
+	case f.port != 0:
+		f.listen = []string{fmt.Sprintf(":%d", f.port)}
+	}
+	if own := f.aliases.addresses(); len(own) > 0 && !f.flags.Changed("listen") && f.port == 0 {
 		f.listen = nil
 		for _, a := range own {
 			f.addresses = append(f.addresses, net.JoinHostPort(a.String(), measure.DefaultPort))
@@ -162,7 +172,7 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 			for _, open := range listeners {
 				open.Close()
 			}
-			return nil, err
+			return nil, inUse(err, address, "--listen")
 		}
 		listeners, at = append(listeners, l), append(at, l.Addr().String())
 	}

@@ -69,7 +69,7 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	at := &serve.Iperf3{Users: logins}
 	var err error
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
-		fmt.Fprintf(log, "iperf3 clients are not answered: %v\n", err)
+		fmt.Fprintf(log, "iperf3 clients are not answered: %v\n", inUse(err, f.listen, "--iperf3"))
 		return nil
 	}
 	switch {

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"text/tabwriter"
-
 	"github.com/spf13/cobra"
 
+	"linerate/internal/show/document"
 	"linerate/studies"
 )
 
@@ -42,13 +39,11 @@ func newStudiesCommand(s streams) *cobra.Command {
 					EstimateS: plan.Time(plan.Blocks()).Seconds(),
 				})
 			}
-			return s.answer(asJSON, list, func(w io.Writer) error {
-				table := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-				for _, e := range list.Studies {
-					fmt.Fprintf(table, "%s\t%s\t%s\n", e.Study, estimate(e.EstimateS), e.Question)
-				}
-				return table.Flush()
-			})
+			table := &document.Table{Columns: []document.Column{{Head: "study"}, {Head: "takes", Align: document.Right}, {Head: "question", Wrap: true}}}
+			for _, e := range list.Studies {
+				table.Add(e.Study, estimate(e.EstimateS), e.Question)
+			}
+			return s.answer(asJSON, list, asText(document.Document{Summary: [][]document.Block{document.Tables(table)}}))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.studies/v1)")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -16,7 +17,6 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/evidence"
-	"linerate/internal/show/html"
 	"linerate/internal/show/present"
 	"linerate/studies"
 )
@@ -28,31 +28,29 @@ func newTuneCommand(s streams) *cobra.Command {
 		Short: "Find out which of a list of settings matter, and keep those",
 		Long: `Find out which of a list of settings matter, by trials, and keep those.
 
-Files are read in the order given, a directory's *.conf in the order of their
-names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's
-and OpenBSD's sysctl.conf, FreeBSD's loader.conf, or tuned profiles. LIST is one of
-the published lists that come with linerate (--lists).
-
-First the files are checked: keys that are set twice, in a wrong unit, out of the
-kernel's range, removed or renamed, not about the network, or without effect on
-TCP because it autotunes its buffers. This machine's kernel is asked which
-parameters it has; nothing is changed, and no privilege is needed. Without a place
-to try the settings, or with --lint, that is all.
-
-With --on STUDY the settings are tried on the hosts of a study, made by linerate or
-reached by via; with --rate on a lab of two hosts and a link. Trials with and
-without the list, and with it turned off again, are made in randomised blocks;
-every setting is put back after each trial, whatever happens. --ablate also tries
-each setting alone, and the list without it. --keep writes a file of those that are
-proven, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml).
-
-Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage
-or input; 3 the files have errors or warnings, or a trust check failed; 130
-interrupted.`,
+First the files are checked, which changes nothing and needs no privilege. Without a
+place to try the settings, or with --lint, that is all. With --on STUDY they are
+tried on the hosts of a study, made by linerate or reached by via; with --rate on a
+lab of two hosts and a link. LIST is one of the published lists that come with
+linerate (--lists).`,
 		Example: `  linerate tune /etc/sysctl.d /etc/sysctl.conf
   linerate tune linux-10g --rate 1gbit --rtt 50ms --ablate
   linerate tune nas.conf --on nas.yaml --host nas --keep 90-nas.conf
   linerate tune nas.conf --on nas.yaml --search net.ipv4.tcp_rmem.max=4MiB..64MiB`,
+		Annotations: map[string]string{
+			flagSections: `Common flags: lint lists on rate rtt loss ablate keep host json quiet
+				What is judged: response margin accept-goodput accept-latency search
+				Trials: replicates until budget seed set wait allow-machine-settings
+				Files: system elsewhere
+				Results: out run`,
+			details: `Files are read in the order given, a directory's *.conf in the order of their names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's loader.conf, or tuned profiles.
+
+The check finds keys that are set twice, in a wrong unit, out of the kernel's range, removed or renamed, not about the network, or without effect on TCP because it autotunes its buffers. This machine's kernel is asked which parameters it has.
+
+Trials with and without the list, and with it turned off again, are made in randomised blocks; every setting is put back after each trial, whatever happens. --ablate also tries each setting alone, and the list without it. --keep finds the fewest settings that gain as much as the list, proves them by themselves, and writes them to a file, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml). What gains one response and costs another is kept where the cost is accepted: on a terminal by an answer, otherwise by --accept-latency 10%, --accept-goodput 2% and the like for all responses. Judged by default are what the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows.
+
+Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
+		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.run != "" && len(args) > 0 {
 				return usageError(errors.New("--run reads a run that was made; expected no files"))
@@ -75,22 +73,27 @@ interrupted.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.lint, "lint", false, "only check the files, and try nothing")
-	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not ask this one's kernel")
+	flags.BoolVar(&f.elsewhere, "elsewhere", false, "do not ask this machine's kernel")
 	flags.BoolVar(&f.lists, "lists", false, "name the published lists that come with linerate")
-	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: found out from the keys)")
-	flags.StringVar(&f.on, "on", "", "a study without factors: the hosts and links to try the settings on")
-	flags.StringSliceVar(&f.options.Hosts, "host", nil, "the hosts to change (default: both ends of the flows)")
-	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try them on a lab of two hosts and a link of this rate")
-	valueVar(flags, &f.rtt, unit.ParseDuration, "rtt", "duration", "", "with --rate: the link's round-trip time")
-	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the share of frames that the link loses")
+	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: by the keys)")
+	flags.StringVar(&f.on, "on", "", "study without factors: where they are tried")
+	flags.StringSliceVar(&f.options.Hosts, "host", nil, "hosts to change (default: the flows' ends)")
+	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try them on a link of this rate, in a lab")
+	valueVar(flags, &f.rtt, unit.ParseLatency, "rtt", "duration", "", "with --rate: the link's round-trip time")
+	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the link's loss of frames")
 	flags.BoolVar(&f.options.Ablate, "ablate", false, "try each setting alone, and the list without it")
-	flags.StringVar(&f.options.Search, "search", "", "find the smallest value that is good enough: net.ipv4.tcp_rmem.max=4MiB..64MiB")
-	flags.StringSliceVar(&f.options.Responses, "response", nil, "what settings are judged by, as a study's response; the first is what counts (default: as the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows)")
-	flags.StringVar(&f.run, "run", "", "conclude from a run in the notebook: of tune, or of a study that takes a list apart as ten-gig does")
-	flags.StringVar(&f.options.Keep, "keep", "", "write what is proven to this file, which must not be there yet (implies --ablate)")
-	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "differences smaller than this do not matter in practice")
+	flags.StringVar(&f.options.Search, "search", "", "KEY=FROM..TO: the smallest value that is enough")
+	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these, the first counts (see docs)")
+	flags.StringVar(&f.run, "run", "", "conclude from a run in the notebook")
+	flags.StringVar(&f.options.Keep, "keep", "", "new file for what is proven (implies --ablate)")
+	f.options.Accept = tuning.Accepted{}
+	for _, name := range tuning.AcceptNames() {
+		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep what costs so much "+name+" for a gain")
+		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // docs/tune.md has the others
+	}
+	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
-	f.trialFlags.define(flags, &f.options.Options, "directory for the pages and results of the runs (default: runs)", "print JSON (linerate.tune/v1; of the files alone linerate.lint/v1)")
+	f.trialFlags.define(flags, &f.options.Options, "directory for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1)")
 	return cmd
 }
 
@@ -118,16 +121,21 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := f.trying(s)
+	o := f.trying(cmd, s)
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
-	o.Again = f.again(args)
+	o.Again, o.Controls = f.again(args), tune.AskControls()
 	t, err := tune.New(o)
 	if err != nil {
 		return inputError(file, err)
 	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
-		fmt.Fprintf(s.err, "linerate: %s in the files; --lint lists them\n", unit.Plural(n, "complaint"))
+		fmt.Fprintf(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
+	claim, err := enter(cmd.Context(), s.err, "tune "+o.Name, f.wait)
+	if err != nil {
+		return err
+	}
+	defer claim.Leave()
 	result, err := t.Run(cmd.Context())
 	if err != nil {
 		return f.failed(file, err)
@@ -140,11 +148,18 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err := f.concluding(); err != nil {
 		return usageError(err)
 	}
-	runs, err := storedRuns(cmd.Context(), f.run)
+	runs, err := runsWithTrials(cmd.Context(), f.run)
 	if err != nil {
 		return err
 	}
-	o := f.trying(s)
+	if f.options.Keep != "" { // which is proven by trials
+		claim, err := enter(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait)
+		if err != nil {
+			return err
+		}
+		defer claim.Leave()
+	}
+	o := f.trying(cmd, s)
 	o.Again = f.again(nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
@@ -154,7 +169,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 }
 
 // trying are the options of the trials, without the list and the base.
-func (f tuneFlags) trying(s streams) tune.Options {
+func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.Planned = func(p *study.Plan) {
@@ -167,9 +182,10 @@ func (f tuneFlags) trying(s streams) tune.Options {
 	}
 	o.Finished = func(made *record.Run) error {
 		progress.end()
-		_, err := html.Write(f.directory(made.ID), made)
+		_, err := writePage(context.Background(), f.directory(made.ID), made)
 		return err
 	}
+	o.Ask = f.asker(cmd.Context(), s, progress)
 	return o
 }
 
@@ -181,26 +197,44 @@ func (f tuneFlags) failed(file string, err error) error {
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made.Run))}
+		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made))}
 	case is:
 		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
 	}
 	return err
 }
 
-// carryOn are the commands that end what was begun.
-func (f tuneFlags) carryOn(run string) string {
-	text := f.resumeCommand(run)
+// carryOn are the commands that end what was begun: what the search for what is enough
+// had tried by then is tried anew.
+func (f tuneFlags) carryOn(made *tune.RunError) string {
+	if made.Run != made.First && made.First != "" {
+		return f.keepCommand(made.First)
+	}
+	text := f.resumeCommand(made.Run)
 	if f.options.Keep != "" {
-		again := append([]string{"; then linerate tune --run", run, "--keep", quote(f.options.Keep)}, spelled(f.flags, permission)...)
-		text += strings.Join(again, " ")
+		text += "; then " + f.keepCommand(made.Run)
 	}
 	return text
+}
+
+// keepCommand is the command that keeps what a run has shown; accept are flags to add.
+func (f tuneFlags) keepCommand(run string, accept ...string) string {
+	words := []string{"linerate tune --run", run, "--keep", quote(f.options.Keep)}
+	words = append(words, spelled(f.flags, permission)...)
+	if len(accept) == 0 {
+		for _, name := range tuning.AcceptNames() {
+			words = append(words, spelled(f.flags, "accept-"+name)...)
+		}
+	}
+	return strings.Join(append(words, accept...), " ")
 }
 
 // show prints the result; its status says whether it is in doubt, or nothing of the
 // list could be tried.
 func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*record.Run) error {
+	if o := result.Offer; o != nil && len(o.Accept) > 0 {
+		o.Command = f.keepCommand(result.Run, o.Accept...)
+	}
 	var pages []string
 	for i, r := range runs {
 		if f.run == "" || i > 0 { // the page of a stored run is linerate report's
@@ -211,7 +245,7 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 	switch {
 	case err != nil:
 		return err
-	case len(runs) == 0:
+	case len(runs) == 0, f.options.Keep != "" && result.Kept == "":
 		return statusError{status: ExitDoubt}
 	}
 	return doubt(runs...)

@@ -72,5 +72,8 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	if err == nil && strings.ContainsRune(string(text), 0) {
 		err = fmt.Errorf("%s is not text: expected a sysctl.conf, a loader.conf or a tuned profile", name)
 	}
+	if err == nil {
+		err = wrongKind("tune", name, text)
+	}
 	return text, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -12,6 +13,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/tuning"
 )
 
 type tuneFlags struct {
@@ -55,12 +57,12 @@ func (f pathFlags) base() (string, []byte, error) {
 
 // check holds flags against each other.
 func (f tuneFlags) check() error {
-	o, problems := f.options, append(mistakes(f.flags), f.pathFlags.check()...)
+	o, problems := f.options, slices.Concat(mistakes(f.flags), f.pathFlags.check(), f.accepting())
 	if len(o.Hosts) > 0 && !f.somewhere() {
 		problems = append(problems, errors.New("--host: expected --on STUDY, or --rate for a path between client and server"))
 	}
 	if !f.somewhere() && !f.lint {
-		for _, flag := range []string{"ablate", "search", "keep", "response", "margin", "set", "seed", "until", "budget", "replicates", "out", "allow-machine-settings"} {
+		for _, flag := range []string{"ablate", "search", "keep", "response", "margin", "set", "seed", "until", "budget", "replicates", "out", "wait", "allow-machine-settings"} {
 			if f.given(flag) {
 				problems = append(problems, fmt.Errorf("--%s: expected a place to try the settings as well: --on STUDY or --rate", flag))
 			}
@@ -78,6 +80,16 @@ func (f tuneFlags) check() error {
 	return errors.Join(problems...)
 }
 
+// accepting: what is accepted is accepted of what is kept.
+func (f tuneFlags) accepting() (problems []error) {
+	for _, name := range tuning.AcceptNames() {
+		if f.given("accept-"+name) && f.options.Keep == "" {
+			problems = append(problems, fmt.Errorf("--accept-%s: expected --keep FILE as well", name))
+		}
+	}
+	return problems
+}
+
 // keepable: nothing is at the place yet to which is written what is proven.
 func (f tuneFlags) keepable() (problems []error) {
 	if _, err := os.Lstat(f.options.Keep); f.options.Keep != "" && err == nil {
@@ -89,13 +101,13 @@ func (f tuneFlags) keepable() (problems []error) {
 // concluding holds the flags against a run that was made: where, how and by what it
 // was tried is settled.
 func (f tuneFlags) concluding() error {
-	problems := append(mistakes(f.flags), f.keepable()...)
+	problems := slices.Concat(mistakes(f.flags), f.keepable(), f.accepting())
 	for _, flag := range []string{"lint", "elsewhere", "system", "on", "host", "rate", "rtt", "loss", "ablate", "search", "response", "margin", "set"} {
 		if f.given(flag) {
 			problems = append(problems, fmt.Errorf("--%s: expected no such thing with --run, which reads a run that was made", flag))
 		}
 	}
-	for _, flag := range []string{"seed", "until", "budget", "replicates", "out", "allow-machine-settings"} {
+	for _, flag := range []string{"seed", "until", "budget", "replicates", "out", "wait", "allow-machine-settings"} {
 		if f.given(flag) && f.options.Keep == "" {
 			problems = append(problems, fmt.Errorf("--%s: expected --keep as well; without it nothing is tried", flag))
 		}
@@ -108,7 +120,7 @@ func (f tuneFlags) again(args []string) string {
 	words := []string{"linerate tune"}
 	f.flags.Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "seed", "json", "quiet", "out":
+		case "seed", "json", "quiet", "out", "wait":
 		case "keep":
 			if !f.given("ablate") && !f.given("run") {
 				words = append(words, "--ablate")

@@ -184,6 +184,52 @@ func TestTune(t *testing.T) {
 	})
 }
 
+// TestTuneBothBuffers: of two buffers that are both too small for the path neither is any
+// use alone. Both are kept, and the proof has the whole list's gain.
+func TestTuneBothBuffers(t *testing.T) {
+	if os.Getenv("LINERATE_SOAK") == "" {
+		t.Skip("takes minutes: make soak")
+	}
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		dir := t.TempDir()
+		small := `sysctls: {net.ipv4.tcp_no_metrics_save: 1, net.ipv4.tcp_rmem: "4096 131072 262144", net.ipv4.tcp_wmem: "4096 16384 262144"}`
+		for name, text := range map[string]string{
+			"path.yaml": `study: path
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}, ` + small + `}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}, ` + small + `}
+  links:
+    - {from: a.eth0, to: b.eth0, rate: 100mbit, delay: 20ms}
+workload:
+  congestion_control: cubic
+  warmup: 1200ms
+  duration: 600ms
+  flows:
+    - {from: a, to: b}
+design: {replicates: 4}
+`,
+			"list.conf": "net.ipv4.tcp_rmem = 4096 131072 16777216\nnet.ipv4.tcp_wmem = 4096 16384 16777216\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		result := runTune(t, dir, "list.conf", "--on", "path.yaml", "--response", "goodput", "--keep", "90-kept.conf")
+		t.Log(result.Answer)
+		if p := result.Proof; p == nil || len(p.Settings) != 2 || p.Gain == nil || *p.Gain < 0.95 || p.Effect.Verdict != record.Improves {
+			t.Fatalf("the proof is %+v", p)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "90-kept.conf"))
+		if err != nil || !strings.Contains(string(text), "net.ipv4.tcp_rmem = ") || !strings.Contains(string(text), "net.ipv4.tcp_wmem = ") || result.Kept == "" {
+			t.Errorf("%v: kept\n%s", err, text)
+		}
+		if len(result.Figures) < 2 || !strings.Contains(result.Answer, "Mbit/s") {
+			t.Errorf("nothing in units: %+v, %s", result.Figures, result.Answer)
+		}
+	})
+}
+
 // interruptedTune tunes until Ctrl-C, while a setting is on, and returns the run
 // that can be carried on.
 func interruptedTune(t *testing.T, dir string, args ...string) (id string) {

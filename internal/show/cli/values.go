@@ -84,15 +84,25 @@ func between(low, high int) func(string) (int, error) {
 	}
 }
 
-// durationVar defines a flag for a duration that is not shorter than least.
+// latencyVar defines a flag for a duration of packets.
+func latencyVar(flags *pflag.FlagSet, to *time.Duration, least time.Duration, name, byDefault, usage string) {
+	valueVar(flags, to, noShorter(unit.ParseLatency, least), name, "duration", byDefault, usage)
+}
+
+// durationVar defines a flag for a duration that is not shorter than least; a number alone
+// is in seconds.
 func durationVar(flags *pflag.FlagSet, to *time.Duration, least time.Duration, name, byDefault, usage string) {
-	valueVar(flags, to, func(text string) (time.Duration, error) {
-		d, err := unit.ParseDuration(text)
+	valueVar(flags, to, noShorter(unit.ParseDuration, least), name, "duration", byDefault, usage)
+}
+
+func noShorter(parse func(string) (unit.Duration, error), least time.Duration) func(string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
+		d, err := parse(text)
 		if err == nil && time.Duration(d) < least {
 			err = fmt.Errorf("%v: expected at least %v", d, least)
 		}
 		return time.Duration(d), err
-	}, name, "duration", byDefault, usage)
+	}
 }
 
 // bitsPerSecond is unit.ParseBitRate as a number.
@@ -122,9 +132,17 @@ func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
 // mistakes are what is wrong with values that were given.
 func mistakes(flags *pflag.FlagSet) (problems []error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if v, ok := f.Value.(interface{ mistake() error }); ok && v.mistake() != nil {
-			problems = append(problems, fmt.Errorf("--%s %w", f.Name, v.mistake()))
+		if wrong := misread(f); wrong != nil {
+			problems = append(problems, fmt.Errorf("--%s %w", f.Name, wrong))
 		}
 	})
 	return problems
+}
+
+// misread is what is wrong with the value of a flag that takes every text.
+func misread(f *pflag.Flag) error {
+	if v, ok := f.Value.(interface{ mistake() error }); ok {
+		return v.mistake()
+	}
+	return nil
 }

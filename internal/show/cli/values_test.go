@@ -12,7 +12,7 @@ import (
 // TestMistakes: every command reports what is wrong with the value of any flag that takes
 // every text.
 func TestMistakes(t *testing.T) {
-	arguments := map[string]string{"measure": "192.0.2.1", "run": "arp-flux", "tune": "linux-10g", "up": "arp-flux"}
+	arguments := map[string]string{"measure": "192.0.2.1", "run": "arp-flux", "tune": "linux-10g", "up": "arp-flux", "fix": "latest"}
 	tried := 0
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -21,7 +21,7 @@ func TestMistakes(t *testing.T) {
 				return
 			}
 			tried++
-			words := append(strings.Fields(cmd.CommandPath())[1:], "--"+f.Name, "?!")
+			words := append(strings.Fields(cmd.CommandPath())[1:], "--"+f.Name+"=?!\x01")
 			if argument := arguments[cmd.Name()]; argument != "" {
 				words = append(words, argument)
 			}

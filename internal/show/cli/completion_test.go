@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/sqlite"
+	"linerate/internal/science/sciencetest"
+	"linerate/studies"
+)
+
+// TestCompletion: what a shell is offered, and nothing on stderr where there is nothing.
+func TestCompletion(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv(notebook.Variable, filepath.Join(dir, "notebook.db"))
+	offered := func(words ...string) string {
+		t.Helper()
+		var out, errs strings.Builder
+		if status := Main(append([]string{"__completeNoDesc"}, words...), strings.NewReader(""), &out, &errs); status != ExitOK || strings.Contains(errs.String(), "rror") {
+			t.Errorf("%q: status %d, %s", words, status, errs.String())
+		}
+		return "\n" + out.String()
+	}
+	if got := offered("report", ""); strings.TrimSpace(got) != ":4" {
+		t.Errorf("without a notebook: %q", got)
+	}
+	if got := offered("tune", "x.conf", "--on", "missing.yaml", "--host", ""); strings.TrimSpace(got) != ":4" {
+		t.Errorf("of no study: %q", got)
+	}
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "notebook.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := sciencetest.Run(7, 1)
+	kept.ID = notebook.ProposeID(kept.Study, 7)
+	if err := store.Begin(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := studies.Files.ReadFile("arp-flux.yaml")
+	if err == nil {
+		err = os.WriteFile("mine.yaml", text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"report|":                       "\narp-flux-7\n",
+		"compare|latest|":               "\narp-flux-7\n",
+		"run|--resume|":                 "\nlatest\n",
+		"run|arp":                       "\narp-flux\n",
+		"tune|lin":                      "\nlinux-10g\n",
+		"tune|--on|mine.yaml|--host|s":  "\nserver\n",
+		"run|mine.yaml|--only|static":   "\nstatic ARP entries\n",
+		"run|mine.yaml|--part|":         "\nall\n",
+		"run|mine.yaml|--set|workload.": "\nworkload.duration=\n",
+		"tune|--search|net.ipv4.tcp_r":  "\nnet.ipv4.tcp_rmem\n",
+		"measure|nas|--protocol|ud":     "\nudp-rr\n",
+		"measure|nas|--direction|":      "\nboth\n",
+		"serve|--alias|":                "\nlo=\n",
+		"export|latest|--table|tr":      "\ntrials\n",
+	} {
+		if got := offered(strings.Split(line, "|")...); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

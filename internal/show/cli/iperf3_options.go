@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"linerate/internal/control/measure"
+	"linerate/internal/model/flow"
+)
+
+// iperf3Option is an option of iperf3, and what it is here.
+type iperf3Option struct {
+	short, long string // iperf3's; the long name may be empty
+	// flag is ours that means the same, which has the short name as well; empty: none does.
+	flag string
+	note string // what differs, or what to do instead
+}
+
+// spelled is the option as it is typed.
+func (o iperf3Option) spelled() string {
+	switch {
+	case o.short == "":
+		return "--" + o.long
+	case o.long == "":
+		return "-" + o.short
+	}
+	return "-" + o.short + ", --" + o.long
+}
+
+// iperf3Client are the options of an iperf3 client for measure. docs/iperf3.md has this
+// table.
+var iperf3Client = []iperf3Option{
+	{"c", "client", "server", ""},
+	{"p", "port", "port", ""},
+	{"t", "time", "duration", ""},
+	{"O", "omit", "warmup", ""},
+	{"i", "interval", "interval", "at least 0.1 s"},
+	{"P", "parallel", "streams", ""},
+	{"R", "reverse", "reverse", "`--direction read`"},
+	{"", "bidir", "bidir", "`--direction both`"},
+	{"u", "udp", "udp", "`--protocol udp`; without `-b` as fast as it can, where iperf3 sends 1 Mbit/s"},
+	{"b", "bitrate", "rate-cap", "of each stream, as there; 0: as fast as it can; no `/BURST`"},
+	{"l", "length", "datagram", "of datagrams; how much a write to TCP has is chosen by `--mode`"},
+	{"w", "window", "window", ""},
+	{"M", "set-mss", "mss", ""},
+	{"N", "no-delay", "nodelay", ""},
+	{"C", "congestion", "congestion-control", ""},
+	{"S", "tos", "tos", "the type of service, four times `--dscp`"},
+	{"", "dscp", "dscp", ""},
+	{"B", "bind", "source", "an address; one of several, or a range, if there are more"},
+	{"", "cport", "source-port", ""},
+	{"4", "version4", "ipv4", ""},
+	{"6", "version6", "ipv6", ""},
+	{"J", "json", "json", "the document is linerate's own (`linerate.measure/v2`)"},
+	{"s", "server", "", "`linerate serve`"},
+	{"Z", "zerocopy", "", "the default; `--copy` sends as iperf3 does without it"},
+	{"", "skip-rx-copy", "", "the default; `--copy` receives as iperf3 does without it"},
+	{"n", "bytes", "", "a test has a length: `--duration`"},
+	{"k", "blockcount", "", "a test has a length: `--duration`"},
+	{"A", "affinity", "", "`taskset -c CPU linerate measure …`"},
+	{"F", "file", "", "what is sent is made here"},
+	{"T", "title", "", "a shell's `echo`"},
+	{"f", "format", "", "figures choose their unit; `--json` has bit/s"},
+	{"V", "verbose", "", "all is shown"},
+	{"D", "daemon", "", "for `linerate serve`, by systemd"},
+	{"", "username", "iperf3-user", ""},
+	{"", "rsa-public-key-path", "iperf3-key", ""},
+	{"", "fq-rate", "", "`--rate-cap`, which the kernel paces"},
+	{"", "connect-timeout", "", "10 s"},
+	{"", "get-server-output", "", "with `--iperf3` the server's results are shown"},
+	{"", "logfile", "", "a shell's `2> FILE`"},
+	{"", "sctp", "", "tcp and udp only"},
+}
+
+// iperf3Serving are the options of an iperf3 server for serve.
+var iperf3Serving = []iperf3Option{
+	{"s", "server", "", "left out: `linerate serve`"},
+	{"p", "port", "port", "`--listen :PORT`; iperf3 clients are answered at `--iperf3`"},
+	{"B", "bind", "", "`--listen ADDRESS:PORT`"},
+	{"1", "one-off", "", "it serves until Ctrl-C: `timeout 60 linerate serve`"},
+	{"D", "daemon", "", "by systemd"},
+	{"c", "client", "", "`linerate measure HOST`"},
+	{"J", "json", "", "`linerate measure --json` at the client"},
+	{"i", "interval", "", "`linerate measure --interval` at the client"},
+	{"A", "affinity", "", "`taskset -c CPU linerate serve`"},
+	{"V", "verbose", "", "a line per test is shown"},
+	{"", "server-max-duration", "max-duration", ""},
+	{"", "server-bitrate-limit", "max-rate", ""},
+	{"", "rsa-private-key-path", "rsa-private-key-path", ""},
+	{"", "authorized-users-path", "authorized-users-path", ""},
+}
+
+// iperf3Options are those that verbs have, by their names; "linerate" has those of both.
+var iperf3Options = map[string][]iperf3Option{
+	"measure": iperf3Client, "serve": iperf3Serving,
+	"linerate": {{"c", "client", "", "`linerate measure HOST`"}, {"s", "server", "", "`linerate serve`"}},
+}
+
+// withShorthands adds flags to another set, with iperf3's short names.
+func withShorthands(to, flags *pflag.FlagSet, options []iperf3Option) {
+	to.SortFlags, flags.SortFlags = false, false
+	flags.VisitAll(func(f *pflag.Flag) {
+		if i := slices.IndexFunc(options, func(o iperf3Option) bool { return o.flag == f.Name }); i >= 0 && f.Shorthand == "" {
+			f.Shorthand = options[i].short
+		}
+		to.AddFlag(f)
+	})
+}
+
+// iperf3Words say what an option of iperf3's is for a verb; empty: it is none.
+func iperf3Words(verb, short, long string) string {
+	for _, o := range iperf3Options[verb] {
+		if (short == "" || o.short != short) && (long == "" || o.long != long) {
+			continue
+		}
+		note := strings.ReplaceAll(o.note, "`", "")
+		switch {
+		case o.flag == "":
+			return fmt.Sprintf("iperf3's %s; here: %s", o.spelled(), note)
+		case note != "":
+			note = " (" + note + ")"
+		}
+		return fmt.Sprintf("iperf3's %s; here: --%s%s", o.spelled(), o.flag, note)
+	}
+	return ""
+}
+
+// iperf3Table is the table of a verb's options, as Markdown.
+func iperf3Table(options []iperf3Option) string {
+	var b strings.Builder
+	b.WriteString("| iperf3 | here | |\n|---|---|---|\n")
+	for _, o := range options {
+		here := ""
+		if o.flag != "" {
+			here = "`--" + o.flag + "`"
+			if o.short != "" {
+				here = "`-" + o.short + "`, " + here
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.ReplaceAll(o.spelled(), ", ", "`, `"), here, o.note)
+	}
+	return b.String()
+}
+
+// iperf3Like are flags that iperf3 has and measure spells otherwise: others say the same.
+type iperf3Like struct {
+	server              string
+	port                int
+	reverse, bidir, udp bool
+	ipv4, ipv6          bool
+}
+
+func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
+	flags.StringVar(&l.server, "server", "", "the server, as an `ADDRESS` without the option names it")
+	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, where ADDRESS has none (default: 5202; with --iperf3 5201)")
+	flags.BoolVar(&l.reverse, "reverse", false, "the same as --direction read")
+	flags.BoolVar(&l.bidir, "bidir", false, "the same as --direction both")
+	flags.BoolVar(&l.udp, "udp", false, "the same as --protocol udp")
+	flags.BoolVar(&l.ipv4, "ipv4", false, "names stand for IPv4 addresses")
+	flags.BoolVar(&l.ipv6, "ipv6", false, "names stand for IPv6 addresses")
+	flags.Var(&value[int]{to: new(int), what: "number", parse: func(text string) (int, error) {
+		tos, err := strconv.ParseUint(text, 0, 8)
+		if err != nil || tos%4 != 0 {
+			return 0, fmt.Errorf("%q: expected a type of service, 0 to 252, whose lowest two bits (ECN) are 0, such as 0x10", text)
+		}
+		spec.DSCP = new(flow.DSCP)
+		*spec.DSCP = flow.DSCP(tos / 4)
+		return int(tos), nil
+	}}, "tos", "type of service of all packets: four times --dscp")
+}
+
+// apply makes the flags those that they stand for. given says whether a flag was.
+func (l *iperf3Like) apply(spec *flow.Spec, given func(string) bool) (problems []error) {
+	if n := count(given("direction"), l.reverse, l.bidir); n > 1 {
+		problems = append(problems, fmt.Errorf("--direction, -R and --bidir: expected one of them"))
+	}
+	switch {
+	case l.reverse:
+		spec.Direction = flow.Read
+	case l.bidir:
+		spec.Direction = flow.Both
+	}
+	if l.udp {
+		if given("protocol") && spec.Protocol != flow.UDP {
+			problems = append(problems, fmt.Errorf("-u and --protocol %s: expected one of them", spec.Protocol))
+		}
+		spec.Protocol = flow.UDP
+	}
+	if given("dscp") && given("tos") {
+		problems = append(problems, fmt.Errorf("--dscp and -S: expected one of them"))
+	}
+	if l.ipv4 && l.ipv6 {
+		problems = append(problems, fmt.Errorf("-4 and -6: expected one of them"))
+	}
+	return problems
+}
+
+func count(conditions ...bool) (n int) {
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// locate gives addresses the port that is asked for, and replaces names by an address of
+// the family that is.
+func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault string) (located []string, err error) {
+	network := map[bool]string{l.ipv4: "ip4", l.ipv6: "ip6"}[true]
+	if l.port == 0 && network == "" {
+		return addresses, nil
+	}
+	if l.port != 0 {
+		byDefault = strconv.Itoa(l.port)
+	}
+	for _, text := range addresses {
+		at, err := measure.Complete(text, byDefault)
+		if err != nil {
+			return nil, usageError(err)
+		}
+		host, port, _ := net.SplitHostPort(at) // complete
+		if network != "" {
+			found, err := net.DefaultResolver.LookupNetIP(ctx, network, host)
+			if err != nil || len(found) == 0 {
+				return nil, fmt.Errorf("%s has no IPv%s address", host, network[2:])
+			}
+			host = found[0].Unmap().String()
+		}
+		located = append(located, net.JoinHostPort(host, port))
+	}
+	return located, nil
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"linerate/internal/control/measure"
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/show/export"
+)
+
+// keepFlags say what becomes of a measurement besides the answer.
+type keepFlags struct {
+	name, out string
+	noSave    bool
+}
+
+func (k *keepFlags) define(flags *pflag.FlagSet) {
+	valueVar(flags, &k.name, runName, "name", "string", "", "a name to find the measurement by in the notebook, such as 'after the new cable'")
+	flags.StringVar(&k.out, "out", "", "directory for the page and the result as of a run (default: none is written; linerate report does it later)")
+	flags.BoolVar(&k.noSave, "no-save", false, "do not keep the measurement in the notebook")
+}
+
+func (k *keepFlags) problems() (problems []error) {
+	if k.noSave && (k.name != "" || k.out != "") {
+		problems = append(problems, errors.New("--no-save with --name or --out: what is not kept has neither"))
+	}
+	return problems
+}
+
+// asked: it is an error if the measurement cannot be kept.
+func (k *keepFlags) asked() bool { return k.name != "" || k.out != "" }
+
+// check finds out before anything is measured whether it can be kept as asked for.
+func (k *keepFlags) check(ctx context.Context) error {
+	if !k.asked() {
+		return nil
+	}
+	if k.out != "" {
+		if err := export.Writable(k.out); err != nil {
+			return fmt.Errorf("%w: nothing was measured; --out names another directory", err)
+		}
+	}
+	store, err := openNotebook(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if id, err := store.Resolve(ctx, k.name); k.name != "" && err == nil && id == k.name {
+		return usageError(fmt.Errorf("--name %q: %w", k.name, notebook.ErrNameTaken))
+	}
+	return nil
+}
+
+// save keeps the measurement, and writes its page where that was asked for. Where nothing
+// was asked for, that it cannot be kept is said, and no error.
+func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (id, page string, err error) {
+	if k.noSave {
+		return "", "", nil
+	}
+	run.Name = k.name
+	if err = keepRun(ctx, run); err != nil {
+		if !k.asked() {
+			fmt.Fprintf(said, "linerate: not kept in the notebook: %v (--no-save for none)\n", err)
+			err = nil
+		}
+		return "", "", err
+	}
+	if k.out != "" {
+		paths, err := writePage(ctx, k.out, run)
+		return run.ID, paths.Page, err
+	}
+	return run.ID, "", nil
+}
+
+func keepRun(ctx context.Context, run *record.Run) error {
+	ctx = context.WithoutCancel(ctx)
+	store, err := openNotebook(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(measure.Keep(ctx, store, run), store.Close())
+}

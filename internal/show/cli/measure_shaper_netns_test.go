@@ -1,0 +1,149 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/limits"
+)
+
+// TestMeasureShaper: a qdisc at the interface of either end is the limit, and is named; each
+// of two directions at once is held back by what holds it back alone; and a search for the
+// highest rate without loss does not promise more than that.
+func TestMeasureShaper(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		plainPair(t)
+		serving(t)
+		const rate = 50e6
+		limit := rate * limits.Frame{Shaped: true}.Fraction()
+		tc := func(host string, args ...string) {
+			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
+		}
+		held := func(m record.Measure) map[string]string {
+			by := map[string]string{}
+			for _, f := range m.Flows {
+				by[f.ID] = f.LimitedBy
+			}
+			return by
+		}
+		tc("client", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
+		m, status, said := measured(t, "client", "10.0.0.1", "--duration", "2s")
+		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 || !strings.HasPrefix(d[0].LimitWhy, "tbf on client.eth0: 50 Mbit/s") {
+			t.Fatalf("directions %+v, want a limit of %.0f; exit status %d: %s", d, limit, status, said)
+		}
+		if by := held(m); by["w1"] != bottleneck.FullLink {
+			t.Errorf("one direction: %v", by)
+		}
+		tc("server", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
+		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s", "--direction", "both")
+		if d := m.Directions; len(d) != 2 || math.Abs(d[1].LimitBps-limit) > 1 || !strings.HasPrefix(d[1].LimitWhy, "tbf on server.eth0") {
+			t.Fatalf("directions %+v; exit status %d: %s", d, status, said)
+		}
+		if by := held(m); by["w1"] != bottleneck.FullLink || by["r1"] != bottleneck.FullLink {
+			t.Errorf("both directions: %v", by)
+		}
+		m, status, said = measured(t, "client", "10.0.0.1", "--protocol", "udp", "--loss-free", "--duration", "500ms", "--repeats", "1")
+		if m.LossFree == nil || m.LossFree.BoundedBy == record.BoundedBySender {
+			t.Errorf("%+v; exit status %d: %s", m.LossFree, status, said)
+		}
+	})
+}
+
+// plainPair is a server and a client on a veth pair that nothing shapes.
+func plainPair(t *testing.T) {
+	t.Helper()
+	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+	for _, host := range []string{"server", "client"} {
+		kerneltest.Do(t, "ip", "netns", "add", host)
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
+	}
+	kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "client")
+	for host, address := range map[string]string{"server": "10.0.0.1/24", "client": "10.0.0.2/24"} {
+		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth0")
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
+	}
+}
+
+// TestMeasureInterrupted: the first signal ends the window, and what it measured is printed;
+// before the window there is nothing to print.
+func TestMeasureInterrupted(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		plainPair(t)
+		s := serving(t)
+		for i, test := range []struct {
+			after  time.Duration
+			signal syscall.Signal
+			args   []string
+		}{
+			{3 * time.Second, syscall.SIGINT, []string{"--json", "--rate-cap", "100mbit"}},
+			{3 * time.Second, syscall.SIGTERM, []string{"--json", "--protocol", "rr"}},
+			{3 * time.Second, syscall.SIGTERM, []string{"--json", "--protocol", "udp", "--rate-cap", "10mbit"}},
+			{3 * time.Second, syscall.SIGINT, []string{"--rate-cap", "100mbit"}},
+			{3 * time.Second, syscall.SIGINT, []string{"--warmup", "50s"}},
+		} {
+			cmd := in(t, "client", append([]string{"measure", "10.0.0.1", "--quiet", "--duration", "60s", "--warmup", "500ms"}, test.args...)...)
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			began := time.Now()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(test.after, func() { _ = cmd.Process.Signal(test.signal) })
+			_ = cmd.Wait()
+			if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted || time.Since(began) > 30*time.Second {
+				t.Errorf("%v: exit status %d after %v: %s", test.args, status, time.Since(began), errs.String())
+			}
+			switch {
+			case slices.Contains(test.args, "--json"):
+				var m record.Measure
+				if err := json.Unmarshal(out.Bytes(), &m); err != nil {
+					t.Fatalf("%v: %v\n%s", test.args, err, errs.String())
+				}
+				if m.PlannedS != 60 || m.DurationS <= 0 || m.DurationS >= 30 || m.GoodputBps+m.RatePerS <= 0 {
+					t.Errorf("%v: %v s of %v, %v bit/s, %v/s", test.args, m.DurationS, m.PlannedS, m.GoodputBps, m.RatePerS)
+				}
+				s.until(t, " flow in ", i+1)
+			case slices.Contains(test.args, "50s"):
+				if out.Len() > 0 || !strings.Contains(errs.String(), "before anything was measured") {
+					t.Errorf("%s%s", out.String(), errs.String())
+				}
+			case !strings.Contains(out.String(), "of 60 s: one value, no interval"):
+				t.Errorf("%s", out.String())
+			}
+		}
+	})
+}
+
+// TestMeasureBothWays: a link between the two ends, which they do not know, holds flows back
+// in both directions at once as it does in one.
+func TestMeasureBothWays(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "50mbit", "client")
+		for _, host := range []string{"server", "client"} { // what is left is at the switch
+			kerneltest.Do(t, "tc", "-n", host, "qdisc", "delete", "dev", "eth0", "root")
+		}
+		serving(t)
+		for _, direction := range []string{"write", "read", "both"} {
+			m, status, said := measured(t, "client", "10.0.0.1", "--duration", "3s", "--direction", direction)
+			if len(m.Flows) == 0 {
+				t.Fatalf("exit status %d: %s", status, said)
+			}
+			for _, f := range m.Flows {
+				if f.LimitedBy != bottleneck.FullLink {
+					t.Errorf("%s: %s: %q; %s\n%s", direction, f.ID, f.LimitedBy, f.LimitedWhy, figures(f))
+				}
+			}
+		}
+	})
+}

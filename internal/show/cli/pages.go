@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/model/record"
+	"linerate/internal/show/html"
+)
+
+// writePage writes a run's page and its documents into a directory, and keeps in the
+// notebook that they are there: a later note reaches them, and runs rm removes them. It
+// goes on where ctx has ended: what was measured is to be seen.
+func writePage(ctx context.Context, dir string, run *record.Run) (html.Paths, error) {
+	ctx = context.WithoutCancel(ctx)
+	store, err := openNotebook(ctx)
+	if err == nil {
+		defer store.Close()
+		err = keepFiles(ctx, store, dir, run.ID)
+	}
+	if err != nil {
+		paths, failed := html.Write(dir, run)
+		if errors.Is(err, notebook.ErrReadOnly) { // and takes no notes either
+			err = nil
+		}
+		return paths, errors.Join(failed, err)
+	}
+	var paths html.Paths
+	err = withNotes(ctx, store, run, func() (err error) {
+		paths, err = html.Write(dir, run)
+		return err
+	})
+	return paths, err
+}
+
+// keepFiles keeps the paths of what is about to be written. The directory is the run's own
+// where it has its ID.
+func keepFiles(ctx context.Context, store notebook.Store, dir, id string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	files := html.In(dir)
+	paths := []string{files.Page, files.JSON, files.Trials}
+	if filepath.Base(dir) == id {
+		paths = append(paths, dir+string(filepath.Separator))
+	}
+	return store.AddFiles(ctx, id, paths...)
+}
+
+// withNotes calls write with the run's notes of now, and again if one was added meanwhile
+// by a process that may have found nothing to add it to.
+func withNotes(ctx context.Context, store notebook.Store, run *record.Run, write func() error) error {
+	notes, err := store.Notes(ctx, run.ID)
+	for {
+		if err != nil {
+			return err
+		}
+		run.Notes = notes
+		if err := write(); err != nil {
+			return err
+		}
+		if notes, err = store.Notes(ctx, run.ID); err == nil && len(notes) == len(run.Notes) {
+			return nil
+		}
+	}
+}
+
+// renewPages writes the pages of a run again that are where they were written, with its
+// notes of now. Gone are those that are not.
+func renewPages(ctx context.Context, store notebook.Store, id string) (renewed, gone []string, err error) {
+	files, err := store.Files(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	var run *record.Run
+	for _, path := range files {
+		if filepath.Base(path) != html.In("").Page {
+			continue
+		}
+		switch _, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			gone = append(gone, path)
+			continue
+		case err != nil:
+			return renewed, gone, err
+		}
+		if run == nil {
+			runs, err := storedRuns(ctx, id)
+			if err != nil {
+				return renewed, gone, err
+			}
+			run = runs[0]
+		}
+		err := withNotes(ctx, store, run, func() error {
+			_, err := html.Renew(filepath.Dir(path), run)
+			return err
+		})
+		if err != nil {
+			return renewed, gone, fmt.Errorf("%s: %w", path, err)
+		}
+		renewed = append(renewed, path)
+	}
+	return renewed, gone, nil
+}
+
+// shortPath is a path as seen from here, if it is below.
+func shortPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if below, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return path
+}
