@@ -8,7 +8,7 @@ export GOTOOLCHAIN := local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 
-.PHONY: help build demo test cross fuzz audit bench release clean setup
+.PHONY: help build demo test soak cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -22,6 +22,10 @@ demo: build ## the first question answered on this machine: about four minutes a
 
 test: ## everything that is checked before a change is taken
 	@script/test
+
+soak: ## the tests that take minutes, in network namespaces
+	@script/setup test
+	LINERATE_SOAK=1 LINERATE_REQUIRE_NETNS=1 go test -count=1 -timeout 1800s -run TestTuneBothBuffers ./internal/show/cli
 
 cross: ## compile for every system linerate is made for
 	@script/cross
