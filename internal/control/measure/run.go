@@ -21,8 +21,8 @@ const asMeasured = "measurement"
 // modeFactor is the factor of a measurement in several modes: they stand side by side.
 const modeFactor = "mode"
 
-// run is the measurement as a run with a trial for each mode, whose ID is a proposal. What trials are
-// checked for and the causes found are as in the documents: of what is known of the network.
+// run is the measurement as a run with one trial for each mode. Its ID is a proposal to the
+// notebook. Trust checks and findings are those of the measurement's own documents.
 func (s *session) run(m *record.Measure) *record.Run {
 	o := s.options
 	r := &record.Run{

@@ -45,5 +45,5 @@ func tables(figures []string) []string {
 	if len(figures) <= few {
 		return nil
 	}
-	return []string{fmt.Sprintf("The table has the figures of all %d levels", len(figures))}
+	return []string{fmt.Sprintf("The table has all %d figures", len(figures))}
 }

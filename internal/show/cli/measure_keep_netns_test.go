@@ -77,7 +77,7 @@ func TestMeasureKept(t *testing.T) {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "after")
-		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "oodput") {
+		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "Whether the goodput of measure-10.0.0.1-4 differs") {
 			t.Errorf("%s", out)
 		}
 		run(ExitUsage, "run", "--resume", "after", "--replicates", "4")

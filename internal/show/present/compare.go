@@ -196,6 +196,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 		return fmt.Sprintf("%s and %s cannot be compared: %s.", c.From.ID, c.To.ID, c.Treatments[0].Why)
 	case len(names[record.NoDifference]) == total:
 		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", c.To.ID, same, c.From.ID, all, marginOf(c))
+	case total == 1 && len(names[record.Inconclusive]) == 1:
+		return inconclusive(c, by)
 	}
 	var parts []string
 	for _, p := range []struct{ verdict, words string }{
@@ -211,6 +213,25 @@ func ComparisonAnswer(c *record.Comparison) string {
 		}
 	}
 	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, words.Join(parts, "and"), largestChange(c, by))
+}
+
+// inconclusive says what is known of the only treatment of two runs without a verdict, as of
+// two measurements of a single trial.
+func inconclusive(c *record.Comparison, by metric.Metric) string {
+	t := &c.Treatments[0]
+	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, c.To.ID, c.From.ID)
+	if t.Why != "" {
+		text += ": " + t.Why
+	}
+	if size := sizeOf(c, t, by); size != "" {
+		text += "; it is " + size
+	}
+	return text + "."
+}
+
+// sizeOf spells how large the change in a treatment is.
+func sizeOf(c *record.Comparison, t *record.ComparedTreatment, by metric.Metric) string {
+	return answer.Size(c.Unit, by, &record.Effect{Response: c.Response, Ratio: t.Ratio, Difference: t.Difference})
 }
 
 // marginOf spells how small a difference counts as none.
@@ -234,7 +255,7 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 		return ""
 	}
 	best := slices.MaxFunc(changes, func(a, b *record.ComparedTreatment) int { return cmp.Compare(least(a), least(b)) })
-	size := answer.Size(c.Unit, by, &record.Effect{Response: c.Response, Ratio: best.Ratio, Difference: best.Difference})
+	size := sizeOf(c, best, by)
 	overlaps := func(t *record.ComparedTreatment) bool { return t != best && most(t) >= least(best) }
 	switch {
 	case len(changes) == 1:
