@@ -91,6 +91,18 @@ func anchors(text string) []string {
 	return all
 }
 
+// TestIndex: the index has a link to each document but itself and the decision records,
+// which docs/architecture.md lists.
+func TestIndex(t *testing.T) {
+	docs := documents(t)
+	index := docs["docs/README.md"]
+	for file := range docs {
+		if name, is := strings.CutPrefix(file, "docs/"); is && name != "README.md" && !strings.HasPrefix(name, "decisions/") && !strings.Contains(index, "("+name) {
+			t.Errorf("docs/README.md does not link %s", file)
+		}
+	}
+}
+
 func TestBrokenLinksAreFound(t *testing.T) {
 	docs := map[string]string{"a.md": "# One thing: two\n"}
 	root := t.TempDir()

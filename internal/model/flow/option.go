@@ -265,11 +265,11 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "copies",
-		Doc: "how often there is the flow, each with a process of its own where a tool makes it", Absent: "1", Default: 1, Least: 1, Most: maxStreams, Planned: true,
+		Doc: "number of copies of the flow; with a tool, each is a process", Absent: "1", Default: 1, Least: 1, Most: maxStreams, Planned: true,
 	},
 	{
 		Key: "destinations",
-		Doc: "first: copies go to the flow's destination; all: to all addresses of the host to, in turn", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
+		Doc: "first: all copies go to the flow's destination; all: to each address of that host in turn", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
 	},
 	// The kernel's bounds of TCP_MAXSEG: net/ipv4/tcp.c, TCP_MIN_MSS and MAX_TCP_WINDOW.
 	{
@@ -296,7 +296,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "bind_no_port", Type: "bool",
-		Doc:    "with source: false: bind takes a port of that address for this connection alone; true: connect takes one that is free between the two ends (IP_BIND_ADDRESS_NO_PORT)",
+		Doc:    "with source: true: connect(2) chooses a port that is free for this pair of addresses (IP_BIND_ADDRESS_NO_PORT); false: bind(2) reserves a port of the source address, whatever the destination",
 		Absent: "true",
 	},
 	{
@@ -308,7 +308,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key:    "mode",
-		Doc:    "how bytes are moved: auto tries what is cheapest, copy does as ordinary programs do; others are write, splice, zerocopy and sendfile, and with measure all: auto, then copy",
+		Doc:    "how bytes are moved: auto tries several ways and keeps the cheapest; copy writes and reads as ordinary programs do; write, splice, zerocopy and sendfile select one way; measure also has all: auto, then copy",
 		Absent: "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up", Protocols: []string{TCP}, Enum: Modes, Type: "name",
 	},
 	{
@@ -316,10 +316,10 @@ var Options = fieldsOf([]*Option{
 		Doc: "payload of each datagram", Absent: "as large as the MTU allows", Protocols: []string{UDP}, Least: 16, Most: MaxDatagramBytes, Unit: "bytes", Type: "size",
 	},
 	{
-		Key: "write_cap", Doc: "the most that the sending program writes, as one that has little to send", Protocols: []string{TCP}, Type: "rate",
+		Key: "write_cap", Doc: "rate at which the sending program writes at most, like a program with little to send", Protocols: []string{TCP}, Type: "rate",
 	},
 	{
-		Key: "read_cap", Doc: "the most that the receiving program reads, as a slow one does", Protocols: []string{TCP}, Type: "rate",
+		Key: "read_cap", Doc: "rate at which the receiving program reads at most, like a slow program", Protocols: []string{TCP}, Type: "rate",
 	},
 	{
 		Key: "request", Doc: "size of a request", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
@@ -335,7 +335,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "pace",
-		Doc: "requests a flow begins in a second, on a schedule that waits for nothing", Absent: "the next when one is answered", Protocols: transactional, Type: "number",
+		Doc: "requests per second of a flow, on a fixed schedule that does not wait for responses", Absent: "each request follows the response before it", Protocols: transactional, Type: "number",
 		check: func(s *Spec) string {
 			if !(s.Pace > 0 && s.Pace <= maxPace) {
 				return fmt.Sprintf(" %g: expected more than 0 and at most %.0f requests per second", s.Pace, float64(maxPace))
@@ -346,7 +346,7 @@ var Options = fieldsOf([]*Option{
 	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: transactional, Type: "bool"},
 	{
 		Key: "follow", Type: "bool",
-		Doc: "true: each end's thread sleeps on the CPU at which its packets come in, so that no other has to be woken; for one connection", Protocols: transactional,
+		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be woken; only with one connection", Protocols: transactional,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
 				return fmt.Sprintf(": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", unit.Plural(s.Connections, "connection"), On(s.Poll))
@@ -365,7 +365,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key:    "source_ports",
-		Doc:    "ports to open connections from. kernel: as connect(2) chooses; drawn: free ones, by chance, so that the path of each flow can be predicted; even: free ones of which the kernels on the path say that the flows spread evenly over equal paths",
+		Doc:    "source ports of connections. kernel: chosen by connect(2); drawn: free ones drawn at random before connecting, so that each flow's path can be predicted; even: free ones that spread the flows evenly over the equal-cost paths, by the route lookups of the kernels on the path",
 		Absent: "kernel", Protocols: bulk, Enum: []string{PortsKernel, PortsDrawn, PortsEven}, Neutral: PortsKernel,
 	},
 	{
@@ -381,7 +381,7 @@ var Options = fieldsOf([]*Option{
 		},
 	},
 	{
-		Key: "tool_args", Doc: "further words for the tool's client", Planned: true,
+		Key: "tool_args", Doc: "further arguments of the tool's client", Planned: true,
 		merge: func(s, base *Spec) {}, // with tool
 	},
 })

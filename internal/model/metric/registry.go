@@ -65,23 +65,23 @@ var (
 	}
 
 	latencyMean  = latency("mean", "mean latency", 0, "the mean time of a transaction", func(d *record.Distribution) float64 { return d.MeanUs })
-	LatencyP50   = latency("p50", "latency p50", 0.5, "the time that half of the transactions took at most, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
-	latencyP90   = latency("p90", "latency p90", 0.9, "the same of 90 %", func(d *record.Distribution) float64 { return d.P90Us })
-	LatencyP99   = latency("p99", "latency p99", 0.99, "the same of 99 %", func(d *record.Distribution) float64 { return d.P99Us })
-	latencyP999  = latency("p999", "latency p99.9", 0.999, "the same of 99.9 %", func(d *record.Distribution) float64 { return d.P999Us })
-	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "the same of 99.99 %", func(d *record.Distribution) float64 { return d.P9999Us })
+	LatencyP50   = latency("p50", "latency p50", 0.5, "50th percentile of the times of transactions, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
+	latencyP90   = latency("p90", "latency p90", 0.9, "90th percentile, likewise", func(d *record.Distribution) float64 { return d.P90Us })
+	LatencyP99   = latency("p99", "latency p99", 0.99, "99th percentile, likewise", func(d *record.Distribution) float64 { return d.P99Us })
+	latencyP999  = latency("p999", "latency p99.9", 0.999, "99.9th percentile, likewise", func(d *record.Distribution) float64 { return d.P999Us })
+	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "99.99th percentile, likewise", func(d *record.Distribution) float64 { return d.P9999Us })
 	latencyMax   = latency("max", "maximum latency", 0, "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate without loss was searched",
-		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), where it is searched; 0 where every rate lost",
+		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), of a workload with `loss_free`; 0 if every rate lost datagrams",
 		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
 		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP }), Absent: "no datagram was sent",
-		About: "the part of the datagrams that did not arrive, or of `udp-rr` requests that had no response",
+		About: "the share of datagrams that did not arrive, or of `udp-rr` requests without a response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
 				return t.Datagrams.LostShare()
@@ -93,11 +93,11 @@ var (
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
 		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
-		About: "TCP segments that were sent again (`total_retrans` of TCP_INFO), for each 10⁹ bytes that tcp flows received",
+		About: "TCP segments retransmitted (`total_retrans` of TCP_INFO) per 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
 		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams, Absent: "no datagram was received",
-		About: "interarrival jitter of datagrams (RFC 3550, section 6.4.1): the mean over those received",
+		About: "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
 		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
 			if d.Datagrams == nil {
@@ -109,7 +109,7 @@ var (
 	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
 	Surplus = Metric{
 		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk, Absent: "no other program reported on its flows",
-		About: "how much more [another program](foreign-tools.md), or with `accounting: sender` the sender, reports than the receivers read; may be below zero, so that levels are compared by their difference, in points, and `until` is in points, too; less than 2 do not matter",
+		About: "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
 		trial: func(t *record.Trial) (float64, bool) {
 			s := t.ToolReported
 			if s == nil || s.GoodputBps == 0 {
@@ -120,11 +120,11 @@ var (
 	}
 	Connections = ofFlows(Metric{
 		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent, Absent: "no flow has connections that stay",
-		About: "connections that were open at the window's end; also of a flow that got no more because [no port was left](findings.md#ports-exhausted)",
+		About: "connections open at the window's end, also of a flow that could not open all because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	cpuPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
-		About: "processor time of linerate's processes at all hosts, kernel included, for each 10⁹ bytes that tcp and udp flows received",
+		About: "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
 			return processors(t, float64(received(t.Flows))/1e9)
 		},
@@ -132,7 +132,7 @@ var (
 	}
 	cpuPerTransaction = Metric{
 		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, Protocols: transactional, Absent: "no transaction was done",
-		About: "the same for each transaction that was done",
+		About: "the same CPU time per completed transaction",
 		trial: func(t *record.Trial) (float64, bool) {
 			var done int64
 			for _, f := range t.Flows {
@@ -149,7 +149,7 @@ var (
 
 	bufferDelay = Metric{
 		Name: "buffer_delay", Label: "buffer delay", Unit: "us", Lower: true, Probed: true,
-		About:   "how much longer a response takes on average under load than the quickest one without (RFC 6349, section 4.3)",
+		About:   "mean latency under load less the lowest latency without load (RFC 6349, section 4.3)",
 		measure: ofProbe(func(l *record.Latency) float64 { return l.BufferDelayUs }),
 	}
 	grade = Metric{

@@ -23,7 +23,7 @@ type Setting struct {
 	Neighbour *Neighbour     `yaml:"neighbour" json:"neighbour,omitempty" doc:"a permanent ARP or neighbour-discovery entry"`
 	Address   *Address       `yaml:"address" json:"address,omitempty" doc:"a further address on an interface"`
 	Route     *Route         `yaml:"route" json:"route,omitempty" doc:"a route"`
-	Nexthop   *NexthopObject `yaml:"nexthop" json:"nexthop,omitempty" doc:"a nexthop object or a group of them, for routes to refer to"`
+	Nexthop   *NexthopObject `yaml:"nexthop" json:"nexthop,omitempty" doc:"a nexthop object or group that routes can name"`
 	Rule      *Rule          `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
 	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of an interface: MTU, MAC address, queue length, up or down"`
 	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of an interface"`
@@ -87,7 +87,7 @@ type Address struct {
 	Address   netip.Prefix `yaml:"address,required" json:"address" doc:"the address with its prefix length, such as 192.168.1.20/24"`
 	// Count is how many consecutive addresses there are from Address on, all with
 	// its prefix length; 0 stands for 1.
-	Count int `yaml:"count" json:"count,omitempty" doc:"how many consecutive addresses there are from address on; 1 when absent"`
+	Count int `yaml:"count" json:"count,omitempty" doc:"number of consecutive addresses, beginning with address; 1 when absent"`
 }
 
 // Number is how many addresses there are.
@@ -167,7 +167,7 @@ type Route struct {
 	Source    netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
 	Table     int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
 	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins"`
-	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"segments with which connections by this route begin to send; 10 when absent (RFC 6928)"`
+	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"initial congestion window of connections by this route, in segments; 10 when absent (RFC 6928)"`
 	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
 	// Object is the number of a nexthop object, instead of next hops of its own.
 	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
@@ -182,7 +182,7 @@ type NexthopObject struct {
 	Via       string     `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by; a single next hop needs it"`
 	Group     []Member   `yaml:"group" json:"group,omitempty" doc:"instead of via and interface: the objects that the group consists of"`
-	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"a group that moves as few flows as it can when members come and go"`
+	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"resilient hashing: a group that moves as few flows as possible when members come and go"`
 }
 
 // Member is one of a group.
@@ -196,9 +196,9 @@ type Member struct {
 // (Documentation/networking/nexthop-group-resilient.rst). Zero values are the kernel's
 // defaults; a bucket in use is then never moved.
 type Resilient struct {
-	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"slots that hashes fall into; 128 when absent"`
-	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"a slot that was idle for so long may be moved to another member; 120s when absent"`
-	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer" json:"unbalanced_timer,omitempty" doc:"after so long out of balance slots are moved although they are in use; never when absent"`
+	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"number of slots of the hash table; 128 when absent"`
+	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"how long a slot must be idle before it may move to another member; 120s when absent"`
+	UnbalancedTimer unit.Duration `yaml:"unbalanced_timer" json:"unbalanced_timer,omitempty" doc:"how long a group may be out of balance before slots in use are moved too; never when absent"`
 }
 
 // WithDefaults returns r with the kernel's defaults for zero values
@@ -233,7 +233,7 @@ type Link struct {
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
 	// GSOMaxSize and GROMaxSize above 64 KiB are BIG TCP.
 	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the interface, IPv4 and IPv6; above 64KiB: BIG TCP"`
-	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets that are put together of those received, IPv4 and IPv6"`
+	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets into which received segments are merged, IPv4 and IPv6"`
 }
 
 // Qdisc is the root queueing discipline of an interface.

@@ -17,13 +17,11 @@ import (
 	"linerate/internal/model/topology"
 )
 
-const manual = "../../../docs/study-files.md"
-
 var example = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
 // TestManualExamples: each example of the manual is a study that works.
 func TestManualExamples(t *testing.T) {
-	text, err := os.ReadFile(manual)
+	text, err := os.ReadFile(page("study-files"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +43,9 @@ func TestManualExamples(t *testing.T) {
 	}
 }
 
+// page is the path of a document.
+func page(name string) string { return "../../../docs/" + name + ".md" }
+
 // TestGeneratedTables: the tables in the documents are those of the types and
 // registries. With -update they are written.
 func TestGeneratedTables(t *testing.T) {
@@ -52,15 +53,15 @@ func TestGeneratedTables(t *testing.T) {
 		return slices.ContainsFunc(flow.Protocols, func(p flow.Protocol) bool { return p.Transactional() && o.For(p.Name) })
 	}
 	for _, table := range []struct{ page, name, want string }{
-		{"study-files", "reference", reference()},
+		{"study-reference", "reference", reference()},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
 		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
 		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
 		{"transactions", "options", "\n" + options(isTransactional, flow.Names(flow.Protocol.Transactional)) + "\n"},
 		{"measure", "options", "\n" + flags() + "\n"},
 	} {
-		page := "../../../docs/" + table.page + ".md"
-		text, err := os.ReadFile(page)
+		path := page(table.page)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,9 +69,9 @@ func TestGeneratedTables(t *testing.T) {
 		before, rest, found := strings.Cut(string(text), begin)
 		_, after, closed := strings.Cut(rest, end)
 		if !found || !closed {
-			t.Fatalf("%s has no place for the table: want %q and %q", page, begin, end)
+			t.Fatalf("%s has no place for the table: want %q and %q", path, begin, end)
 		}
-		golden(t, page, before+begin+table.want+end+after)
+		golden(t, path, before+begin+table.want+end+after)
 	}
 }
 
@@ -146,51 +147,67 @@ func metrics() string {
 	return b.String()
 }
 
-// reference is a table for each kind of mapping in a study file.
+// reference is a table for each kind of mapping in a study file. The options of flows,
+// which several of them have, are a table of their own.
 func reference() string {
 	var b strings.Builder
+	row := func(key, meaning string, enum []string) {
+		if len(enum) > 0 {
+			meaning += " (`" + strings.Join(enum, "`, `") + "`)"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", key, meaning)
+	}
 	for _, section := range []struct {
-		where string
-		of    reflect.Type
+		where   string
+		of      reflect.Type
+		options string // whose options of flows these are
 	}{
-		{"The file", reflect.TypeFor[Study]()},
-		{"topology", reflect.TypeFor[topology.Topology]()},
-		{"topology: a host", reflect.TypeFor[topology.Host]()},
-		{"topology: bgp of a host", reflect.TypeFor[topology.BGP]()},
-		{"topology: an interface of a host", reflect.TypeFor[topology.Interface]()},
-		{"topology: a switch", reflect.TypeFor[topology.Switch]()},
-		{"topology: a link", reflect.TypeFor[topology.Link]()},
-		{"workload", reflect.TypeFor[Workload]()},
-		{"workload: loss_free", reflect.TypeFor[LossFree]()},
-		{"workload: a flow", reflect.TypeFor[Flow]()},
-		{"workload: an event", reflect.TypeFor[Event]()},
-		{"factors: a factor", reflect.TypeFor[Factor]()},
-		{"factors: a level", reflect.TypeFor[Level]()},
-		{"factors: workload of a level", reflect.TypeFor[Override]()},
-		{"design", reflect.TypeFor[Design]()},
-		{"A setting", reflect.TypeFor[setting.Setting]()},
-		{"setting: neighbour", reflect.TypeFor[setting.Neighbour]()},
-		{"setting: address", reflect.TypeFor[setting.Address]()},
-		{"setting: route; routes of a host", reflect.TypeFor[setting.Route]()},
-		{"route: a next hop", reflect.TypeFor[setting.Nexthop]()},
-		{"setting: nexthop; nexthops of a host", reflect.TypeFor[setting.NexthopObject]()},
-		{"nexthop: a member of a group", reflect.TypeFor[setting.Member]()},
-		{"nexthop: a resilient group", reflect.TypeFor[setting.Resilient]()},
-		{"setting: rule; rules of a host", reflect.TypeFor[setting.Rule]()},
-		{"setting: link", reflect.TypeFor[setting.Link]()},
-		{"setting: qdisc", reflect.TypeFor[setting.Qdisc]()},
+		{"The file", reflect.TypeFor[Study](), ""},
+		{"topology", reflect.TypeFor[topology.Topology](), ""},
+		{"topology: a host", reflect.TypeFor[topology.Host](), ""},
+		{"topology: bgp of a host", reflect.TypeFor[topology.BGP](), ""},
+		{"topology: an interface of a host", reflect.TypeFor[topology.Interface](), ""},
+		{"topology: a switch", reflect.TypeFor[topology.Switch](), ""},
+		{"topology: a link", reflect.TypeFor[topology.Link](), ""},
+		{"workload", reflect.TypeFor[Workload](), "of all flows"},
+		{"workload: loss_free", reflect.TypeFor[LossFree](), ""},
+		{"workload: a flow", reflect.TypeFor[Flow](), "of this flow"},
+		{"workload: an event", reflect.TypeFor[Event](), ""},
+		{"factors: a factor", reflect.TypeFor[Factor](), ""},
+		{"factors: a level", reflect.TypeFor[Level](), ""},
+		{"factors: workload of a level", reflect.TypeFor[Override](), "of all flows at this level"},
+		{"design", reflect.TypeFor[Design](), ""},
+		{"A setting", reflect.TypeFor[setting.Setting](), ""},
+		{"setting: neighbour", reflect.TypeFor[setting.Neighbour](), ""},
+		{"setting: address", reflect.TypeFor[setting.Address](), ""},
+		{"setting: route; routes of a host", reflect.TypeFor[setting.Route](), ""},
+		{"route: a next hop", reflect.TypeFor[setting.Nexthop](), ""},
+		{"setting: nexthop; nexthops of a host", reflect.TypeFor[setting.NexthopObject](), ""},
+		{"nexthop: a member of a group", reflect.TypeFor[setting.Member](), ""},
+		{"nexthop: a resilient group", reflect.TypeFor[setting.Resilient](), ""},
+		{"setting: rule; rules of a host", reflect.TypeFor[setting.Rule](), ""},
+		{"setting: link", reflect.TypeFor[setting.Link](), ""},
+		{"setting: qdisc", reflect.TypeFor[setting.Qdisc](), ""},
 	} {
 		fmt.Fprintf(&b, "\n### %s\n\n| key | meaning |\n|---|---|\n", section.where)
+		_, hasOptions := section.of.FieldByName("Spec")
 		for _, f := range source.Fields(section.of) {
-			key, meaning := "`"+f.Name+"`", f.Doc
+			if hasOptions && flow.Find(f.Name) != nil {
+				continue
+			}
+			key := "`" + f.Name + "`"
 			if f.Required {
 				key += " *"
 			}
-			if len(f.Enum) > 0 {
-				meaning += " (`" + strings.Join(f.Enum, "`, `") + "`)"
-			}
-			fmt.Fprintf(&b, "| %s | %s |\n", key, meaning)
+			row(key, f.Doc, f.Enum)
+		}
+		if hasOptions {
+			row("[options of flows](#options-of-flows)", section.options, nil)
 		}
 	}
-	return b.String() + "\nA key with * must be there.\n"
+	b.WriteString("\n### Options of flows\n\nKeys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own replaces the workload's.\n\n| key | meaning |\n|---|---|\n")
+	for _, o := range flow.Options {
+		row("`"+o.Key+"`", o.Help(), o.Enum)
+	}
+	return b.String() + "\n"
 }

@@ -13,8 +13,8 @@ import (
 // are sent.
 type LossFree struct {
 	Loss       unit.Ratio `yaml:"loss" json:"loss,omitempty" doc:"share of the datagrams that may be lost, such as 0.1%; none when absent"`
-	Resolution unit.Ratio `yaml:"resolution" json:"resolution,omitempty" doc:"how far below a rate that loses the result may be; 1% when absent"`
-	Repeats    int        `yaml:"repeats" json:"repeats,omitempty" doc:"how many trials of the whole duration the rate has to stand; 2 when absent"`
+	Resolution unit.Ratio `yaml:"resolution" json:"resolution,omitempty" doc:"largest relative distance of the result from a rate with loss; 1% when absent"`
+	Repeats    int        `yaml:"repeats" json:"repeats,omitempty" doc:"how many windows of the whole duration must confirm the rate; 2 when absent"`
 }
 
 // Defaults and bounds of a search.

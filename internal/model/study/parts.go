@@ -15,8 +15,8 @@ type Part struct {
 	About  string       `yaml:"about" json:"about,omitempty" doc:"what the part finds out, in a sentence"`
 	Levels []PartLevels `yaml:"levels" json:"levels,omitempty" doc:"levels by factor: every combination of them is tried"`
 	// Together: the first levels with each other, then the second ones, …
-	Together []string `yaml:"together" json:"together,omitempty" doc:"factors of which the first levels go together, then the second ones, and so on, instead of every combination"`
-	OneByOne []string `yaml:"one_by_one" json:"one_by_one,omitempty" doc:"factors of which each level is tried too while the others of them are at their baseline"`
+	Together []string `yaml:"together" json:"together,omitempty" doc:"factors that change together: first level with first, second with second, instead of every combination"`
+	OneByOne []string `yaml:"one_by_one" json:"one_by_one,omitempty" doc:"factors varied one at a time: each level while the other factors of this list are at their baseline"`
 	OnDemand bool     `yaml:"on_demand" json:"on_demand,omitempty" doc:"true: tried only when --part names it"`
 }
 

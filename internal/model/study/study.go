@@ -19,9 +19,9 @@ type Study struct {
 	Unit     string `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
 	// Responses are by which treatments are judged, the first by the answer and
 	// the verdicts.
-	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"what treatments are judged by, one or a list: the answer is about the first, the others are shown beside it; absent: goodput, with latency_p50 and latency_p99 where there is a probe; loss_free where that is searched; or transactions and latency_p99 where no flow is tcp or udp"`
+	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"metric, or list of metrics, by which treatments are compared: the answer is about the first, the others are shown beside it; absent: goodput; with probe also latency_p50 and latency_p99; with loss_free that rate; without tcp and udp flows transactions and latency_p99"`
 	// Published are names; the command line finds the tables.
-	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"tables that others have published, shown beside the run's figures: the names of built-in ones, or paths of CSV files beside this one"`
+	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"published results to show beside the run's figures: names of built-in tables, or paths of CSV files relative to this file"`
 	Topology  topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
 	Workload  Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
 	Factors   []Factor          `yaml:"factors" json:"factors,omitempty" doc:"what is varied, by name; every combination of levels is a treatment"`
@@ -50,15 +50,15 @@ type Workload struct {
 	// connections are open and ARP's lock time of one second has passed.
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
 	// Events happen while it is measured.
-	Events []Event `yaml:"events" json:"events,omitempty" doc:"what happens during the window: settings that are made at an instant of it, and reverted after the trial"`
+	Events []Event `yaml:"events" json:"events,omitempty" doc:"settings applied at an instant of the window, and reverted after the trial"`
 	// Accounting is whose count a flow's tool would report: with "sender" the sum
 	// of the senders' own averages is offered as a result beside the goodput,
 	// and held against the limit.
-	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' own averages, as tools that count there do" enum:"receiver,sender"`
+	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' averages, as tools that count at the sender do" enum:"receiver,sender"`
 	// LossFree makes every trial a search.
-	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate at which no datagram is lost, instead of sending at one rate: all udp flows together, each an equal part; {} for what is absent below"`
+	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate without loss of datagrams instead of sending at one rate; the udp flows share the rate equally; {} takes the defaults below"`
 	// Probe has no part in what the flows are compared by besides latency.
-	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: beside the flows, requests of one byte take the path of the first, so that latency under load is among the responses: 1,200 in the window, where that is at least 100 and at most 1,000 a second and at most 1 % of the slowest link"`
+	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: measure latency under load, by requests of one byte on the path of the first flow: 1,200 in the window, but at least 100 and at most 1,000 a second, and at most 1 % of the slowest link"`
 	// Transport options: the default of every flow.
 	flow.Spec `yaml:",inline"`
 }
@@ -89,7 +89,7 @@ type Factor struct {
 	Role     string  `yaml:"role" json:"role,omitempty" doc:"compare (default): levels are compared with the baseline; condition: levels are shown side by side" enum:"compare,condition"`
 	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
 	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
-	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level to take apart: each of its settings is tried alone, as 'only …', and it is tried without each, as 'without …'"`
+	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level whose settings are tested one by one: each alone ('only …'), and the level without each ('without …')"`
 }
 
 // Level is a set of settings and workload values.
@@ -100,7 +100,7 @@ type Level struct {
 	Settings []setting.Setting `yaml:"settings" json:"settings,omitempty" doc:"changes made before each trial and reverted after it"`
 	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
 	// Unreachable allows flows that cannot connect: that is then a result.
-	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows may fail to connect at this level, and count as zero"`
+	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows that fail to connect at this level are expected and count as zero"`
 	// Part is the setting of the factor's ablated list that this level has alone or,
 	// where it is against the list, lacks. Empty: the file has the level.
 	Part string `yaml:"-" json:"part,omitempty"`

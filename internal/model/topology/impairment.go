@@ -12,14 +12,14 @@ import (
 // values: no rate limit, no delay, no loss, no marks, a queue and a burst derived
 // from the rate, MTU 1500.
 type Impairment struct {
-	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"bits per second, such as 1gbit; absent: as fast as the machine goes, and no limit is known"`
+	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"rate of the link, such as 1gbit; absent: not shaped, and the limit is unknown"`
 	Delay   unit.Duration `yaml:"delay,unit" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
-	Jitter  unit.Duration `yaml:"jitter,unit" json:"jitter,omitempty" doc:"the delay varies by so much to either side, each value as likely; frames stay in order"`
+	Jitter  unit.Duration `yaml:"jitter,unit" json:"jitter,omitempty" doc:"largest deviation from the delay, uniformly distributed; frames stay in order"`
 	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
 	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%"`
-	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"what can wait in front of the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
-	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"a frame that finds more than this waiting gets a congestion mark (RFC 3168) if its sender understands them; absent: none is marked"`
-	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, and at least 128KiB from 200mbit on; with a queue, no more than half of it"`
+	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"length of the queue before the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
+	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; absent: no marks"`
+	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
 	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
 	// Bucket: a setting's token bucket makes the rate, also where the link itself
 	// is an Ethernet.

@@ -8,7 +8,7 @@ import (
 
 // Link joins two interfaces. From and To only fix which direction is which.
 type Link struct {
-	From End `yaml:"from,required" json:"from" doc:"host.interface, or a switch (its interface is then named for the other end)"`
+	From End `yaml:"from,required" json:"from" doc:"host.interface, or a switch (its port is named after the other end)"`
 	To   End `yaml:"to,required" json:"to" doc:"host.interface, or a switch"`
 	// Impairment holds for both directions, except for what Forward or Reverse sets.
 	Impairment `yaml:",inline"`

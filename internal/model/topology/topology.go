@@ -33,17 +33,17 @@ type Host struct {
 	Forward    bool                    `yaml:"forward" json:"forward,omitempty" doc:"true makes the host a router (ip_forward)"`
 	Interfaces []Interface             `yaml:"interfaces,required" json:"interfaces" doc:"the host's interfaces, by name"`
 	Routes     []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the interfaces' own prefixes"`
-	Nexthops   []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups of them, for routes to refer to"`
+	Nexthops   []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups that routes can name"`
 	BGP        *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts at the other end of its links, and learns routes from them"`
 	Rules      []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
-	Sysctls    []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters that hold in every treatment"`
+	Sysctls    []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters set in every treatment"`
 }
 
 // Interface is a host's attachment to a link.
 type Interface struct {
 	Name      string    `yaml:",key" json:"name"`
 	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
-	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: a lab chooses one with the numbers of host and interface"`
+	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: in a lab, one made from the numbers of host and interface"`
 }
 
 // Switch is a bridge. Its interfaces are the link ends that name it.
@@ -54,7 +54,7 @@ type Switch struct {
 	Agent  string `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program there"`
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
 	// Unmanaged marks a switch without an agent, such as a rack switch.
-	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch that cannot be asked for counters"`
+	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch whose counters cannot be read"`
 }
 
 // find returns the first element for which is returns true.
