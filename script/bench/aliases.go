@@ -38,7 +38,7 @@ var aliases = contest{
 		{1, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
 		{0, "linerate, as it says", "ifconfig, one process each", rateOf, "rate", 20, atLeast},
 	},
-	About: "From the start of the command in the host until all addresses are there; for `linerate serve --alias` also as it reports itself, from reading what is there, over writing the undo journal to the disk, to reading back what it did. What an address costs once it is there is another question: `linerate run alias-cost`.",
+	About: "The time runs from the start of the command in the host until all addresses exist. For `linerate serve --alias` the table also has the time that it reports itself: reading the existing addresses, writing the undo journal to the disk, adding, and reading back. `linerate run alias-cost` measures the cost of addresses in use.",
 }
 
 // added is what a server prints when its aliases are there.
