@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,14 @@ func (a *attempt) failed() []*test {
 		return cmp.Or(a.begin.Compare(b.begin), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.name, b.name))
 	})
 	return list
+}
+
+// slowest are the n tests that took longest, the longest first.
+func (a *attempt) slowest(n int) []*test {
+	list := slices.SortedFunc(maps.Values(a.tests), func(a, b *test) int {
+		return cmp.Or(cmp.Compare(b.end.Sub(b.begin), a.end.Sub(a.begin)), cmp.Compare(a.name, b.name))
+	})
+	return list[:min(n, len(list))]
 }
 
 // fatal are prefixes of lines that nothing excuses.

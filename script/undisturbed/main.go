@@ -91,6 +91,9 @@ func (s *session) judge(pattern string) bool {
 			fmt.Fprintf(s.out, "FAIL\tthe tests did not start: %v\n", err)
 			return false
 		}
+		if all == 0 {
+			s.times(a)
+		}
 		failed := a.failed()
 		all = max(all, len(a.tests))
 		sound := (err == nil) == (len(failed) == 0) && !a.broken
@@ -119,6 +122,19 @@ func (s *session) judge(pattern string) bool {
 		}
 		pattern = exactly(unjudged)
 		fmt.Fprintf(s.out, "again, on an undisturbed machine: %s\n", pattern)
+	}
+}
+
+// times names the tests that took longest, of those that took more than ten seconds.
+func (s *session) times(a *attempt) {
+	var parts []string
+	for _, t := range a.slowest(12) {
+		if took := t.end.Sub(t.begin); took > 10*time.Second {
+			parts = append(parts, fmt.Sprintf("%s %.0f s", t.name, took.Seconds()))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(s.out, "slowest: %s\n", strings.Join(parts, ", "))
 	}
 }
 

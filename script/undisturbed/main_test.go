@@ -175,3 +175,13 @@ func TestWatch(t *testing.T) {
 		t.Errorf("a share of %g", share)
 	}
 }
+
+func TestSlowest(t *testing.T) {
+	a := read(strings.NewReader(events("TestB", "TestA")), new(strings.Builder))
+	a.tests["p.TestA"].end = a.tests["p.TestA"].end.Add(time.Second)
+	var out strings.Builder
+	(&session{out: &out}).times(a)
+	if got, want := out.String(), "slowest: TestA 11 s\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
