@@ -20,6 +20,7 @@ var handle = regexp.MustCompile(`(qdisc [a-z_]+ )[0-9a-f]+:`)
 func TestCommands(t *testing.T) {
 	for name, s := range everyKind() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each in a namespace of its own
 			if s.Link != nil && s.Link.GSOMaxSize != 0 {
 				return // ip(8) has gso_ipv4_max_size from iproute2 6.3 on
 			}
