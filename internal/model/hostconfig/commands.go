@@ -25,12 +25,15 @@ func Commands(settings []setting.Setting) (lines []string) {
 // Quote protects a word from the shell where it needs it.
 func Quote(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,%+@", r)
+		return !strings.ContainsRune(alphanumeric+"-_./=:,%+@", r)
 	}) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// Command spells a command of its words.
+func Command(words ...string) string { return line(words).String() }
 
 // line joins words, each quoted, and leaves out pairs of a name and an empty value.
 type line []string
@@ -196,7 +199,7 @@ func linkLines(k setting.Link) (lines []string) {
 func comments(head []string) string {
 	text := ""
 	for _, h := range head {
-		text += strings.TrimRight("# "+strings.Join(strings.Fields(h), " "), " ") + "\n"
+		text += Comment(h) + "\n"
 	}
 	return text
 }

@@ -95,9 +95,9 @@ func (f Format) Config(h Host, head []string) Config {
 	scripted := map[int]bool{} // nexthop objects that the script makes
 	for _, one := range changes(&h) {
 		switch {
-		case one.Kind() == "sysctl":
+		case one.Kind() == "sysctl" && one.plain():
 			sysctls = append(sysctls, one)
-		case own != nil && !one.refers(scripted) && own.add(one):
+		case own != nil && one.plain() && !one.refers(scripted) && own.add(one):
 			written = true
 		default:
 			companion = append(companion, one)

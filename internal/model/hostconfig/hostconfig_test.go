@@ -186,7 +186,7 @@ func TestNetworkd(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"[Route]\nDestination=10.67.0.0/16\nMultiPathRoute=10.1.0.9 3\nMultiPathRoute=10.2.0.9\n",
+		"[Route]\nDestination=10.67.0.0/16\nMultiPathRoute=10.1.0.9@eth0 3\nMultiPathRoute=10.2.0.9@eth1\n",
 		"[Route]\nDestination=0.0.0.0/0\nGateway=10.2.0.9\nMetric=7\nInitialCongestionWindow=40\n", "[NextHop]\nId=3\nGroup=1:2 2\n",
 	} {
 		if made := text(t, "systemd-networkd", "etc/systemd/network/eth1.network.d/90-linerate.conf"); !strings.Contains(made, want) {

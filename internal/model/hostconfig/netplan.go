@@ -37,7 +37,7 @@ func (n *netplan) add(c change) bool {
 	case c.Link != nil && c.Link.MAC != "":
 		k := n.at(c.on)
 		k.scalars = append(k.scalars, fmt.Sprintf("macaddress: %q", c.Link.MAC))
-	case c.Rule != nil:
+	case c.Rule != nil && (c.Rule.From != "" || c.Rule.To != ""): // it wants one of them
 		k, r := n.at(c.on), c.Rule
 		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority", number(r.Priority)))
 	case c.Route != nil:

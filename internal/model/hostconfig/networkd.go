@@ -1,6 +1,7 @@
 package hostconfig
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,11 +12,12 @@ import (
 // are no .link files: one of its own would take the place of 99-default.link, which gives
 // the interface its name.
 type networkd struct {
+	host     *Host
 	names    []string
 	sections map[string][]string
 }
 
-func newNetworkd(*Host) writer { return &networkd{sections: map[string][]string{}} }
+func newNetworkd(h *Host) writer { return &networkd{host: h, sections: map[string][]string{}} }
 
 func (n *networkd) section(on, name string, pairs ...string) bool {
 	if on == "" {
@@ -104,8 +106,9 @@ func (n *networkd) route(on string, r setting.Route) bool {
 			return false // MultiPathRoute= needs an address
 		}
 		text := gateway(hop.Via)
-		if hop.Interface != "" {
-			text += "@" + hop.Interface
+		// Without one it would be sought on the interface of the section.
+		if dev := cmp.Or(hop.Interface, n.host.toward(address(text))); dev != "" {
+			text += "@" + dev
 		}
 		if hop.Weight > 1 {
 			text += " " + fmt.Sprint(hop.Weight)

@@ -1,0 +1,455 @@
+//go:build linux && !portable
+
+package apply
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/setting"
+)
+
+// The files of package hostconfig, read by the programs that they are for: where it has
+// no side effect, also carried out, and the effect read back.
+
+// parsers is where script/parsers unpacks the programs that this machine does not have.
+func parsers() string {
+	if dir := os.Getenv("LINERATE_PARSERS"); dir != "" {
+		return dir
+	}
+	dir, _ := filepath.Abs("../../../.cache/parsers")
+	return dir
+}
+
+// parser returns a function that prepares a program, the first of some paths that is there.
+// The test is skipped where none is.
+func parser(t *testing.T, paths ...string) func(args ...string) *exec.Cmd {
+	t.Helper()
+	for _, root := range []string{"/", parsers()} {
+		for _, path := range paths {
+			path = filepath.Join(root, path)
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			return func(args ...string) *exec.Cmd {
+				cmd := exec.CommandContext(t.Context(), path, args...)
+				if root != "/" {
+					libraries, _ := filepath.Glob(filepath.Join(root, "*lib*", "*-linux-gnu*"))
+					for _, pattern := range []string{"usr/lib/*-linux-gnu*", "lib/*-linux-gnu*/systemd", "usr/lib/*-linux-gnu*/systemd", "lib/systemd", "usr/lib/systemd"} {
+						more, _ := filepath.Glob(filepath.Join(root, pattern))
+						libraries = append(libraries, more...)
+					}
+					cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"))
+				}
+				return cmd
+			}
+		}
+	}
+	t.Skipf("%s is not on this machine, nor in %s, where script/parsers unpacks it", filepath.Base(paths[0]), parsers())
+	return nil
+}
+
+// formatCases are everyKind with nexthop objects, and a rule of neither source nor
+// destination.
+func formatCases() map[string]setting.Setting {
+	cases := everyKind()
+	maps.Copy(cases, map[string]setting.Setting{
+		"rule of a table":          {Rule: &setting.Rule{Table: 300, Priority: 99}},
+		"nexthop":                  {Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
+		"nexthop, IPv6":            {Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
+		"nexthop on its link":      {Nexthop: &setting.NexthopObject{ID: 5, Interface: "eth1"}},
+		"nexthop, a group":         {Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2}, {ID: 5}}}},
+		"route by a nexthop":       {Route: &setting.Route{To: "10.77.0.0/16", Object: 3}},
+		"route, IPv6 on its link":  {Route: &setting.Route{To: "fd00:78::/64", Interface: "eth1"}},
+		"qdisc of fair queueing":   {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq", Limit: 900}},
+		"qdisc of fq_codel":        {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq_codel", Limit: 900}},
+		"qdisc tbf with its limit": {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "tbf", Rate: 1e8, Burst: 64 << 10, Limit: 100_000}},
+	})
+	return cases
+}
+
+// files writes a host's files in a format below a directory. own is the one that is of
+// the format's program; empty: there is none.
+func files(t *testing.T, format string, settings ...setting.Setting) (dir string, own []string) {
+	t.Helper()
+	prefix := netip.MustParsePrefix
+	h := hostconfig.Host{Name: "nas", Settings: settings, Interfaces: []hostconfig.Interface{
+		{Name: "eth0", Prefixes: []netip.Prefix{prefix("10.1.0.1/24"), prefix("fd00:1::1/64")}},
+		{Name: "eth1", Prefixes: []netip.Prefix{prefix("10.2.0.1/24")}},
+	}}
+	at := slices.IndexFunc(hostconfig.Formats, func(f hostconfig.Format) bool { return f.Name == format })
+	dir = t.TempDir()
+	for _, file := range hostconfig.Formats[at].Config(h, []string{"Made by a test: \n$(false) \\"}).Files {
+		path := filepath.Join(dir, file.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(file.Text), os.FileMode(file.Mode)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(path, "sysctl.d") && !strings.Contains(path, "linerate-fix") {
+			own = append(own, path)
+		}
+	}
+	return dir, own
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// eachCase calls check with the files of each case that the format has some of its own for.
+func eachCase(t *testing.T, format string, check func(t *testing.T, s setting.Setting, dir, own string)) {
+	t.Helper()
+	checked := 0
+	for name, s := range formatCases() {
+		t.Run(name, func(t *testing.T) {
+			if dir, own := files(t, format, s); len(own) > 0 {
+				checked++
+				check(t, s, dir, own[0])
+			}
+		})
+	}
+	if checked == 0 {
+		t.Errorf("no case has files of %s", format)
+	}
+}
+
+// TestNetplanParses: netplan takes every file, and makes something of each key.
+func TestNetplanParses(t *testing.T) {
+	generate := parser(t, "usr/libexec/netplan/generate", "lib/netplan/generate")
+	eachCase(t, "netplan", func(t *testing.T, s setting.Setting, dir, own string) {
+		if out, err := generate("--root-dir", dir).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Fatalf("%v: %s\n%s", err, out, contents(t, own))
+		}
+		made, err := filepath.Glob(filepath.Join(dir, "run/systemd/network/*.network"))
+		if err != nil || len(made) == 0 {
+			t.Fatalf("netplan made nothing of it: %v", err)
+		}
+		text := ""
+		for _, path := range made {
+			text += contents(t, path)
+		}
+		for _, want := range wordsOf(s) {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in what netplan makes of it:\n%s", want, text)
+			}
+		}
+		wrong := strings.Replace(contents(t, own), `  ethernets:`, "  ethernet:", 1)
+		if err := os.WriteFile(own, []byte(wrong), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := generate("--root-dir", dir).CombinedOutput(); err == nil {
+			t.Errorf("a wrong key is taken: %s", out)
+		}
+	})
+}
+
+// wordsOf are addresses and numbers that each program has to have understood.
+func wordsOf(s setting.Setting) (words []string) {
+	switch {
+	case s.Address != nil:
+		for _, p := range s.Address.All() {
+			words = append(words, p.String())
+		}
+	case s.Route != nil:
+		if s.Route.To != "default" {
+			words = append(words, s.Route.To)
+		}
+		words = append(words, s.Route.Via)
+	case s.Rule != nil:
+		words = append(words, s.Rule.From, s.Rule.To)
+	case s.Link != nil && s.Link.MTU != 0:
+		words = append(words, fmt.Sprint(s.Link.MTU))
+	}
+	return words
+}
+
+// nmcliStandIn changes connections in files below $CONNECTIONS, since there is no daemon.
+const nmcliStandIn = `#!/bin/sh
+case $1 in
+-g) echo "the profile of $5"; exit ;;
+esac
+file=$CONNECTIONS/$3
+case $2 in
+up) exec test -e "$file" ;;
+esac
+shift 3
+[ -e "$file" ] || "$NMCLI" --offline connection add type ethernet con-name x >"$file" || exit 1
+"$NMCLI" --offline connection modify "$@" <"$file" >"$file.new" && mv "$file.new" "$file"
+`
+
+// TestNMCLITakes: the script for NetworkManager runs, and nmcli takes every property.
+func TestNMCLITakes(t *testing.T) {
+	nmcli := parser(t, "usr/bin/nmcli")()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "nmcli"), []byte(nmcliStandIn), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, script string) (connections string, out []byte, err error) {
+		connections = t.TempDir()
+		cmd := exec.CommandContext(t.Context(), "sh", script)
+		cmd.Env = append(slices.Concat(os.Environ(), nmcli.Env), "PATH="+bin+":"+os.Getenv("PATH"), "NMCLI="+nmcli.Path, "CONNECTIONS="+connections)
+		out, err = cmd.CombinedOutput()
+		return connections, out, err
+	}
+	eachCase(t, "networkmanager", func(t *testing.T, s setting.Setting, _, own string) {
+		connections, out, err := run(t, own)
+		if err != nil || len(out) > 0 {
+			t.Fatalf("%v: %s\n%s", err, out, contents(t, own))
+		}
+		text := ""
+		for _, name := range []string{"eth0", "eth1"} {
+			if path := filepath.Join(connections, "the profile of "+name); exists(path) {
+				text += contents(t, path)
+			}
+		}
+		for _, want := range wordsOf(s) {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %s in the connection:\n%s", want, text)
+			}
+		}
+	})
+	wrong := filepath.Join(t.TempDir(), "wrong")
+	if err := os.WriteFile(wrong, []byte("set -e\nnmcli connection modify x +ipv4.routes '10.0.0.0/8 sauce=10.1.0.1'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, err := run(t, wrong); err == nil {
+		t.Errorf("a wrong property is taken: %s", out)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestIfupdownParses: ifquery has each command as an option of its interface.
+func TestIfupdownParses(t *testing.T) {
+	ifquery := parser(t, "usr/sbin/ifquery", "sbin/ifquery")
+	eachCase(t, "ifupdown", func(t *testing.T, s setting.Setting, _, own string) {
+		query, err := ifquery("-i", own, stanza(t, own)).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, query)
+		}
+		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
+			if !strings.Contains("\n"+string(query), "\nup: "+command+"\n") {
+				t.Errorf("ifquery does not have %q:\n%s", command, query)
+			}
+		}
+		if err := os.WriteFile(own, []byte(strings.Replace(contents(t, own), "inet manual", "inet manuel", 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if query, err := ifquery("-i", own, stanza(t, own)).CombinedOutput(); err == nil {
+			t.Errorf("a wrong method is taken: %s", query)
+		}
+	})
+}
+
+// stanza is the interface of a file's first stanza.
+func stanza(t *testing.T, file string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(contents(t, file), "\niface ")
+	name, _, found := strings.Cut(rest, " ")
+	if !found {
+		t.Fatalf("no stanza in %s", contents(t, file))
+	}
+	return name
+}
+
+// TestIfupdownApplies: what ifup makes of the stanzas is what the settings are, and ifdown
+// takes the rule away again.
+func TestIfupdownApplies(t *testing.T) {
+	ifup, ifdown := parser(t, "usr/sbin/ifup", "sbin/ifup"), parser(t, "usr/sbin/ifdown", "sbin/ifdown")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		cases := formatCases()
+		var all []setting.Setting
+		for _, name := range []string{"neighbour, new", "address", "route, initial window", "route, multipath", "route, table", "rule", "link mtu", "link txqueuelen", "qdisc of the same kind"} {
+			all = append(all, cases[name])
+		}
+		m := open(t, "")
+		if _, _, err := applySettings(m, t.Context(), all, false); err != nil {
+			t.Fatal(err)
+		}
+		want := look(t)
+		if err := m.RevertTo(0); err != nil {
+			t.Fatal(err)
+		}
+		_, own := files(t, "ifupdown", all...)
+		state := t.TempDir()
+		for _, name := range []string{"eth0", "eth1"} {
+			if out, err := ifup("--no-scripts", "--force", "--state-dir", state, "-i", own[0], name).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		plain := func(text string) string {
+			return handle.ReplaceAllString(strings.ReplaceAll(text, " proto static", ""), "$1")
+		}
+		if diff := differences(plain(want), plain(look(t))); diff != "" {
+			t.Errorf("before is by the settings, after by ifup:\n%s", diff)
+		}
+		if out, err := ifdown("--no-scripts", "--state-dir", state, "-i", own[0], "eth1").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if rules := kerneltest.Do(t, "ip", "rule"); strings.Contains(rules, "from 10.2.0.1 lookup 300") {
+			t.Errorf("ifdown leaves the rule:\n%s", rules)
+		}
+	})
+}
+
+// networkd runs systemd-networkd in this test's namespaces with drop-ins for both
+// interfaces, until a line of its log, and returns the log.
+func networkd(t *testing.T, program func(...string) *exec.Cmd, settings []setting.Setting, until ...string) string {
+	t.Helper()
+	dir, own := files(t, "systemd-networkd", settings...)
+	if len(own) == 0 {
+		t.Fatal("no drop-ins")
+	}
+	users := regexp.MustCompile(`(?m)^systemd-network:.*\n`).ReplaceAllString(contents(t, "/etc/passwd"), "") + "systemd-network:x:0:0::/:/bin/false\n"
+	passwd := filepath.Join(dir, "passwd")
+	if err := os.WriteFile(passwd, []byte(users), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kerneltest.Do(t, "mount", "--bind", passwd, "/etc/passwd")              // the only user here is root
+	kerneltest.Do(t, "mount", "-t", "sysfs", "-o", "ro", "sysfs", "/sys")   // there is no udev to wait for
+	kerneltest.Do(t, "mount", "-t", "tmpfs", "-o", "mode=755", "x", "/run") // this machine's own files and bus
+	for name, address := range map[string]string{"eth0": "10.1.0.1/24\nAddress=fd00:1::1/64", "eth1": "10.2.0.1/24"} {
+		path := "/run/systemd/network/01-" + name + ".network"
+		if err := os.MkdirAll(path+".d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		text := "[Match]\nName=" + name + "\n[Network]\nIPv6AcceptRA=no\nAddress=" + address + "\n"
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if dropIn := filepath.Join(dir, "etc/systemd/network", name+".network.d/90-linerate.conf"); exists(dropIn) {
+			if err := os.WriteFile(path+".d/90-linerate.conf", []byte(contents(t, dropIn)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cmd := program()
+	cmd.Env = append(slices.Concat(os.Environ(), cmd.Env), "SYSTEMD_LOG_LEVEL=debug", "SYSTEMD_LOG_TARGET=console")
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	var log strings.Builder
+	for lines := bufio.NewScanner(errs); lines.Scan(); {
+		fmt.Fprintln(&log, lines.Text())
+		until = slices.DeleteFunc(until, func(want string) bool { return strings.Contains(lines.Text(), want) })
+		if len(until) == 0 {
+			_ = cmd.Process.Kill()
+		}
+	}
+	_ = cmd.Wait() // it was killed
+	if len(until) > 0 {
+		t.Fatalf("no line of systemd-networkd has %q:\n%s", until, &log)
+	}
+	return log.String()
+}
+
+// cables are two interfaces, each with one at its other end.
+func cables(t *testing.T) {
+	t.Helper()
+	kerneltest.Do(t, "sysctl", "-qw", "net.ipv6.conf.default.dad_transmits=0")
+	for _, i := range []string{"0", "1"} {
+		kerneltest.Do(t, "ip", "link", "add", "dev", "eth"+i, "type", "veth", "peer", "name", "far"+i)
+		kerneltest.Do(t, "ip", "link", "set", "dev", "far"+i, "up")
+	}
+}
+
+// complaint is what systemd-networkd says of a line of ours. That two cases exclude each
+// other is none.
+var complaint = regexp.MustCompile(`90-linerate\.conf(:\d+: |: .*(Route|Rule|Neighbor|NextHop|Address). section)`)
+
+// TestNetworkdParses: systemd-networkd knows every key and takes every value.
+func TestNetworkdParses(t *testing.T) {
+	program := parser(t, "usr/lib/systemd/systemd-networkd", "lib/systemd/systemd-networkd")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		cables(t)
+		var all []setting.Setting
+		for _, name := range slices.Sorted(maps.Keys(formatCases())) {
+			all = append(all, formatCases()[name])
+		}
+		for line := range strings.Lines(networkd(t, program, all, "Enumeration completed")) {
+			if complaint.MatchString(line) {
+				t.Error(line)
+			}
+		}
+	})
+}
+
+// TestNetworkdComplains: what is wrong in a drop-in is in the log, which TestNetworkdParses
+// relies on.
+func TestNetworkdComplains(t *testing.T) {
+	program := parser(t, "usr/lib/systemd/systemd-networkd", "lib/systemd/systemd-networkd")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		cables(t)
+		log := networkd(t, program, []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 4, Limit: -1}}}, "Enumeration completed")
+		if !complaint.MatchString(log) {
+			t.Errorf("no complaint about a limit of -1:\n%s", log)
+		}
+	})
+}
+
+// number is the handle of a qdisc, which nobody asked for.
+var number = regexp.MustCompile(` [0-9a-f]+:`)
+
+// TestNetworkdApplies: what systemd-networkd makes of the files is what the settings
+// are, as linerate's own readers have it: there is nothing left to change.
+func TestNetworkdApplies(t *testing.T) {
+	program := parser(t, "usr/lib/systemd/systemd-networkd", "lib/systemd/systemd-networkd")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		cables(t)
+		cases := formatCases()
+		var all []setting.Setting
+		for _, name := range []string{
+			"neighbour, new", "neighbour, IPv6", "address", "addresses, IPv6", "route, new", "route, initial window", "route, multipath",
+			"route via inet6", "route, table", "route, IPv6", "rule", "rule with everything", "rule, IPv6", "nexthop", "nexthop on its link",
+			"nexthop, a group", "route by a nexthop", "link mtu", "link mac", "qdisc in place of default", "qdisc of the same kind",
+		} {
+			s, known := cases[name]
+			if !known {
+				t.Fatalf("no case %q", name)
+			}
+			all = append(all, s)
+		}
+		log := networkd(t, program, all, "eth0: State changed: configuring -> configured", "eth1: State changed: configuring -> configured")
+		applied, _, err := applySettings(open(t, ""), t.Context(), all, false)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, log)
+		}
+		if len(applied) < len(all) {
+			t.Errorf("%d settings, of which %d were applied", len(all), len(applied))
+		}
+		for _, a := range applied {
+			if left, want := number.ReplaceAllString(a.Prior, ":"), number.ReplaceAllString(a.New, ":"); left != want {
+				t.Errorf("%s: systemd-networkd left %q, want %q", a.What, left, want)
+			}
+		}
+	})
+}

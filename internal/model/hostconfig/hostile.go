@@ -1,0 +1,170 @@
+package hostconfig
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"linerate/internal/model/setting"
+)
+
+// A run may be somebody else's, so its names and values are hostile input. Check refuses
+// what no kernel has. What a kernel does have, such as an interface called $(reboot), is
+// quoted for the shell in commands and scripts; the other formats get plain names only,
+// since their programs pass names on to a shell (ifupdown), match them as patterns or
+// expand them.
+
+const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// Comment is a text as one line of a file that comments with #.
+func Comment(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.TrimRight("# "+strings.Join(strings.Fields(text), " "), ` \`)
+}
+
+// Check reports the first name or value that no host has: an interface's name that the
+// kernel refuses, what is no address, a parameter with a line break in it.
+func (h *Host) Check() error {
+	if !printable(h.Name) || strings.Contains(h.Name, "/") {
+		return fmt.Errorf("host name %q: expected printable characters without slashes", h.Name)
+	}
+	for _, i := range h.Interfaces {
+		if why := wrongInterface(i.Name); why != "" {
+			return fmt.Errorf("host %s: %s", h.Name, why)
+		}
+	}
+	for _, s := range h.Settings {
+		if why := wrong(s); why != "" {
+			return fmt.Errorf("host %s: %s", h.Name, why)
+		}
+	}
+	return nil
+}
+
+// wrong is why a setting cannot be one of a host; empty: it can.
+func wrong(s setting.Setting) string {
+	for _, one := range s.Sysctl {
+		switch {
+		case !printable(one.Key) || strings.ContainsAny(one.Key, " =") || strings.Trim(one.Key[:1], alphanumeric) != "":
+			return fmt.Sprintf("%q is not a kernel parameter: expected a name with dots such as net.ipv4.ip_forward", one.Key)
+		case !printable(strings.ReplaceAll(one.Value, "\t", " ")):
+			return fmt.Sprintf("%s = %q: expected a value on one line", one.Key, one.Value)
+		}
+	}
+	for _, name := range interfaces(s) {
+		if why := wrongInterface(name); why != "" {
+			return why
+		}
+	}
+	for _, text := range addresses(s) {
+		_, ip := netip.ParseAddr(text)
+		_, prefix := netip.ParsePrefix(text)
+		_, mac := net.ParseMAC(text)
+		if text != "default" && ip != nil && prefix != nil && mac != nil || strings.Contains(text, "%") {
+			return fmt.Sprintf("%q is no address", text)
+		}
+	}
+	if q := s.Qdisc; q != nil && !word(q.Kind, "_") {
+		return fmt.Sprintf("%q is no queueing discipline", q.Kind)
+	}
+	return ""
+}
+
+// interfaces are those that a setting names, and addresses what else it names in words.
+func interfaces(s setting.Setting) (names []string) {
+	add := func(name string) {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	switch {
+	case s.Neighbour != nil:
+		return []string{s.Neighbour.Interface}
+	case s.Address != nil:
+		return []string{s.Address.Interface}
+	case s.Link != nil:
+		return []string{s.Link.Interface}
+	case s.Qdisc != nil:
+		return []string{s.Qdisc.Interface}
+	case s.Nexthop != nil:
+		add(s.Nexthop.Interface)
+	case s.Route != nil:
+		add(s.Route.Interface)
+		for _, n := range s.Route.Nexthops {
+			add(n.Interface)
+		}
+	}
+	return names
+}
+
+func addresses(s setting.Setting) (texts []string) {
+	add := func(text string) {
+		if text != "" {
+			texts = append(texts, text)
+		}
+	}
+	switch {
+	case s.Neighbour != nil:
+		return []string{s.Neighbour.Address.String(), s.Neighbour.LLAddr}
+	case s.Address != nil:
+		return []string{s.Address.Address.String()}
+	case s.Link != nil:
+		add(s.Link.MAC)
+	case s.Nexthop != nil:
+		add(gateway(s.Nexthop.Via))
+	case s.Rule != nil:
+		add(s.Rule.From)
+		add(s.Rule.To)
+	case s.Route != nil:
+		texts = append(texts, s.Route.To)
+		add(gateway(s.Route.Via))
+		if s.Route.Source.IsValid() {
+			add(s.Route.Source.String())
+		}
+		for _, n := range s.Route.Nexthops {
+			add(gateway(n.Via))
+		}
+	}
+	return texts
+}
+
+// wrongInterface applies the kernel's rule (net/core/dev.c, dev_valid_name), of printable
+// names.
+func wrongInterface(name string) string {
+	if len(name) > 15 || name == "." || name == ".." || !printable(name) || strings.ContainsAny(name, " /:") {
+		return fmt.Sprintf("interface name %q: expected 1 to 15 printable characters without spaces, slashes and colons", name)
+	}
+	return ""
+}
+
+// printable: text has ASCII's printable characters alone, and at least one.
+func printable(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// word: text has letters, digits and some other characters alone, a letter or digit first.
+func word(text, others string) bool {
+	return text != "" && strings.Trim(text, alphanumeric+others) == "" && strings.Trim(text[:1], alphanumeric) == ""
+}
+
+// plain: every word of the change means itself in any format.
+func (c change) plain() bool {
+	for _, one := range c.Sysctl {
+		if !word(one.Key, "_./:@-") || strings.TrimSpace(one.Value) == "" || strings.Trim(one.Value, alphanumeric+"_./:@-+,\t ") != "" {
+			return false
+		}
+	}
+	for _, name := range append(interfaces(c.Setting), c.on) {
+		if name != "" && !word(name, "_.-") {
+			return false
+		}
+	}
+	return wrong(c.Setting) == ""
+}
