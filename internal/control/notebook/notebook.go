@@ -73,6 +73,9 @@ type Store interface {
 	// AddNote attaches a note to a run, held or not.
 	AddNote(ctx context.Context, id string, note record.Note) error
 
+	// SetProven notes in a run, held or not, which settings of its list were kept.
+	SetProven(ctx context.Context, id string, proven record.Proven) error
+
 	// Notes lists a run's notes, oldest first.
 	Notes(ctx context.Context, id string) ([]record.Note, error)
 

@@ -77,7 +77,27 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		}
 		return nil
 	}
-	return t.write(made, result)
+	if err := t.write(made, result); err != nil {
+		return err
+	}
+	return t.prove(ctx, result)
+}
+
+// prove notes in each run which settings were kept, and which run is their proof.
+func (t *Tuner) prove(ctx context.Context, result *record.Tune) error {
+	proven := record.Proven{Run: result.Proof.Run, Settings: result.Proof.Settings}
+	for _, s := range result.Settings {
+		if s.Verdict != record.NotTried {
+			proven.Of++
+		}
+	}
+	for _, r := range t.runs {
+		if err := t.store.SetProven(ctx, r.ID, proven); err != nil {
+			return fmt.Errorf("%s is written, but linerate fix will not know of it: %w", result.Kept, err)
+		}
+		r.Proven = &proven
+	}
+	return nil
 }
 
 // uselessAlone reports whether what is left is a single setting that was tried alone, and

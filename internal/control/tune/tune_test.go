@@ -44,6 +44,7 @@ type fakeHosts struct {
 	opened int // notebooks
 	closed int
 	shown  []string // runs given to Finished
+	proven []string // what was noted in runs
 }
 
 func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried, err error) {
@@ -102,10 +103,15 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 	return made, f.runErr
 }
 
-// store is a notebook that only has to be closed.
+// store is a notebook that is told what was kept, and has to be closed.
 type store struct {
 	notebook.Store
 	of *fakeHosts
+}
+
+func (s store) SetProven(_ context.Context, id string, p record.Proven) error {
+	s.of.proven = append(s.of.proven, fmt.Sprintf("%s: %s by %s, of %d", id, strings.Join(p.Settings, " "), p.Run, p.Of))
+	return nil
 }
 
 func (s store) Close() error { s.of.closed++; return nil }
@@ -206,6 +212,9 @@ func TestKeep(t *testing.T) {
 	if p := result.Proof; !slices.Equal(p.Settings, []string{"net.ipv4.tcp_wmem"}) || p.Effect.Verdict != record.Improves || p.AgainstList.Verdict != record.Improves {
 		t.Errorf("the proof is %+v", p)
 	}
+	if want := []string{"run-1: net.ipv4.tcp_wmem by run-2, of 2", "run-2: net.ipv4.tcp_wmem by run-2, of 2"}; !slices.Equal(f.proven, want) {
+		t.Errorf("noted: %q, want %q", f.proven, want)
+	}
 	var figures []string
 	for _, f := range result.Figures {
 		figures = append(figures, f.Name)
@@ -249,6 +258,9 @@ func TestKeepNothing(t *testing.T) {
 		o := f.options(t, wmem+scale)
 		c.change(f, &o)
 		result, kept, err := f.tune(t.Context(), t, o)
+		if (len(f.proven) > 0) != c.kept {
+			t.Errorf("%s: noted %q", name, f.proven)
+		}
 		if err != nil || kept != "" != c.kept || result.Kept != "" != c.kept || !strings.Contains(result.Answer, c.says) {
 			t.Errorf("%s: %v, kept %q: %s", name, err, kept, result.Answer)
 			continue

@@ -71,8 +71,20 @@ type Run struct {
 	Published []Published `json:"published,omitempty"`
 	// Again is the command that repeats the run.
 	Again string `json:"again"`
+	// Proven are the settings of the list that the run is about which tune --keep kept; nil:
+	// it kept none.
+	Proven *Proven `json:"proven,omitempty"`
 	// Notes are the user's, oldest first.
 	Notes []Note `json:"notes,omitempty"`
+}
+
+// Proven are settings of a list that tune kept, after they were tried by themselves.
+type Proven struct {
+	// Run is the one that tried them, beside the baseline and the whole list.
+	Run      string   `json:"run"`
+	Settings []string `json:"settings"` // keys
+	// Of is how many settings of the list were tried.
+	Of int `json:"of"`
 }
 
 // Statuses of a run that ended by itself before its design was fulfilled.

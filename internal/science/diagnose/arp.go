@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -31,11 +30,13 @@ var arpRules = []rule{
 // sameRemedy reports whether two findings of ARP flux ask for the same fix: with
 // arp_filter it is another than without.
 func sameRemedy(a, b record.Finding) bool {
-	tool := func(f record.Finding) string {
-		word, _, _ := strings.Cut(f.Fix[0], " ")
-		return word + fmt.Sprint(strings.Contains(f.Fix[0], "arp_filter"))
-	}
-	return len(a.Fix) == 0 || len(b.Fix) == 0 || tool(a) == tool(b)
+	return len(a.Settings) == 0 || len(b.Settings) == 0 || remedy(a) == remedy(b)
+}
+
+// remedy is what a finding's settings begin with: the kind, and whether it is arp_filter.
+func remedy(f record.Finding) string {
+	first := f.Settings[0]
+	return first.Kind() + fmt.Sprint(len(first.Sysctl) > 0 && strings.HasSuffix(first.Sysctl[0].Key, ".arp_filter"))
 }
 
 // ownOnly: these values of arp_ignore keep an interface from answering for another
@@ -95,15 +96,15 @@ func arpFlux(f observed, h *host) *record.Finding {
 func (h *host) answerRightly() (lines []string, settings []setting.Setting) {
 	own := h.set("net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
 	if len(h.scopes("arp_filter", 1)) == 0 {
-		return hostconfig.Commands(own), own
+		return h.commands(own), own
 	}
 	fix := h.routeBySource(slices.DeleteFunc(h.asymmetries(), func(a asymmetry) bool { return !a.source.Is4() }))
 	off := h.filterOff()
 	if len(fix) == 0 {
 		settings = append(off, own...)
-		return hostconfig.Commands(settings), settings
+		return h.commands(settings), settings
 	}
-	return slices.Concat(hostconfig.Commands(fix), instead(off), hostconfig.Commands(own)), append(fix, own...)
+	return slices.Concat(h.commands(fix), h.instead(off), h.commands(own)), append(fix, own...)
 }
 
 // filterOff switches arp_filter off wherever it is on.
@@ -112,24 +113,6 @@ func (h *host) filterOff() (off []setting.Setting) {
 		off = append(off, h.set("net.ipv4.conf."+scope+".arp_filter", "0")...)
 	}
 	return off
-}
-
-// instead spells what does without source routing.
-func instead(settings []setting.Setting) []string {
-	lines := hostconfig.Commands(settings)
-	lines[0] = "or, instead of source routing: " + lines[0]
-	return lines
-}
-
-// set is a setting of kernel parameters, each a key and its value.
-func (h *host) set(pairs ...string) []setting.Setting { return parameters(h.name, pairs...) }
-
-func parameters(host string, pairs ...string) []setting.Setting {
-	s := setting.Setting{Host: host}
-	for i := 0; i < len(pairs); i += 2 {
-		s.Sysctl = append(s.Sysctl, setting.Sysctl{Key: pairs[i], Value: pairs[i+1]})
-	}
-	return []setting.Setting{s}
 }
 
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
@@ -273,7 +256,7 @@ func arpWrongSource(f observed, h *host) *record.Finding {
 		return nil
 	}
 	finding.Settings = h.set("net.ipv4.conf.all.arp_announce", "2")
-	finding.Fix = append(hostconfig.Commands(finding.Settings), forget(list)...)
+	finding.Fix = append(h.commands(finding.Settings), forget(list)...)
 	return &finding
 }
 

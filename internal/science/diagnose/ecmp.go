@@ -33,7 +33,13 @@ var ecmpRules = []rule{
 // sameKindOfRoute reports whether two dead next hops are both of routes, or both of
 // groups of nexthop objects, which need another fix.
 func sameKindOfRoute(a, b record.Finding) bool {
-	return len(a.Fix) == 0 || len(b.Fix) == 0 || strings.Contains(a.Fix[0], " sysctl ") == strings.Contains(b.Fix[0], " sysctl ")
+	kind := func(f record.Finding) string {
+		if len(f.Settings) == 0 {
+			return ""
+		}
+		return f.Settings[0].Kind()
+	}
+	return kind(a) == kind(b)
 }
 
 // improbable is a chance at which the hash is no longer believed to be at work.
@@ -47,6 +53,7 @@ func ecmpL3Hash(f observed, k *multipath) *record.Finding {
 	if !known || n >= len(k.flows) || used >= len(k.hops) || n >= len(k.hops) || !f.heldBack() {
 		return nil
 	}
+	policy := k.host.set("net."+k.family()+".fib_multipath_hash_policy", "1")
 	return &record.Finding{
 		Host: k.host.name, Confidence: k.confidence(),
 		Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
@@ -55,8 +62,8 @@ func ecmpL3Hash(f observed, k *multipath) *record.Finding {
 			fmt.Sprintf("they have %s of addresses", unit.Plural(k.pairs(), "pair")),
 			k.rule(),
 		},
-		Fix:       []string{fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=1", k.host.name, k.family())},
-		Settings:  k.host.set("net."+k.family()+".fib_multipath_hash_policy", "1"),
+		Fix:       k.host.commands(policy),
+		Settings:  policy,
 		Reference: hashReference,
 	}
 }
@@ -105,6 +112,9 @@ func ecmpPolarization(f observed, k *multipath) *record.Finding {
 		return nil
 	}
 	first := routes[before].host.name
+	// A seed of its own for each host: its place among them.
+	seed := k.host.set("net."+k.family()+".fib_multipath_hash_policy", "3", "net."+k.family()+".fib_multipath_hash_fields", "55",
+		"net.ipv4.fib_multipath_hash_seed", strconv.Itoa(slices.Index(f.hosts, k.host)+1))
 	return &record.Finding{
 		Host: k.host.name, Confidence: k.confidence(),
 		Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
@@ -113,9 +123,8 @@ func ecmpPolarization(f observed, k *multipath) *record.Finding {
 			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", unit.Plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
 			routes[before].rule(), k.rule(),
 		},
-		Fix: []string{
-			fmt.Sprintf("%s: sysctl net.%s.fib_multipath_hash_policy=3 net.%s.fib_multipath_hash_fields=55 net.ipv4.fib_multipath_hash_seed=N, with another N on each router (Linux 6.11)", k.host.name, k.family(), k.family()),
-		},
+		Fix:       append(k.host.commands(seed), "each router needs another seed (Linux 6.11 or newer)"),
+		Settings:  seed,
 		Reference: hashReference + "; RFC 2991",
 	}
 }
@@ -149,50 +158,58 @@ func ecmpWeightMismatch(f observed, k *multipath) *record.Finding {
 	if rates == 0 || len(over) == 0 || len(idle) == 0 || !f.heldBack() {
 		return nil
 	}
+	weighed := f.reweighed(k)
 	return &record.Finding{
 		Host: k.host.name, Confidence: record.Certain,
 		Summary:   fmt.Sprintf("%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.name),
 		Evidence:  append(append(over, idle...), k.rule()),
-		Fix:       []string{k.host.name + ": " + f.reweighed(k)},
+		Fix:       k.host.commands(weighed),
+		Settings:  weighed,
 		Reference: "Linux ip-route(8) (nexthop … weight); RFC 2992",
 	}
 }
 
-// reweighed is the command that gives next hops weights by their links' rates.
-func (f observed) reweighed(k *multipath) string {
+// reweighed gives next hops weights by their links' rates.
+func (f observed) reweighed(k *multipath) []setting.Setting {
 	slowest := 0.0
 	for _, hop := range k.hops {
 		if rate := f.rate(k, hop.Interface); slowest == 0 || rate < slowest {
 			slowest = rate
 		}
 	}
-	return routeCommand(k.to, k.hops, func(hop record.RouteNexthop) int {
+	return k.host.routeBy(k.to, k.hops, func(hop record.RouteNexthop) int {
 		// Weights are 1 to 256; four steps to the slowest link are fine enough.
 		return min(256, max(1, int(4*f.rate(k, hop.Interface)/slowest+0.5)))
 	})
 }
 
-// routeCommand replaces a route by one with these next hops and weights.
-func routeCommand(to netip.Prefix, hops []record.RouteNexthop, weight func(record.RouteNexthop) int) string {
-	text := ipCommand(to.Addr()) + " route replace " + to.String()
+// routeBy is a route of the host's by these next hops, with weights if there are several.
+func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop, weight func(record.RouteNexthop) int) []setting.Setting {
+	route := setting.Route{To: to.String()}
 	for _, hop := range hops {
-		text += " nexthop"
+		next := setting.Nexthop{Interface: hop.Interface, Weight: weight(hop)}
 		if via, err := netip.ParseAddr(hop.Via); err == nil {
-			if text += " via"; via.Is6() && to.Addr().Is4() {
-				text += " inet6"
+			if next.Via = hop.Via; via.Is6() && to.Addr().Is4() {
+				next.Via = "inet6 " + hop.Via
 			}
-			text += " " + hop.Via
 		}
-		text += fmt.Sprintf(" dev %s weight %d", hop.Interface, weight(hop))
+		route.Nexthops = append(route.Nexthops, next)
 	}
-	return text
+	if len(hops) == 1 {
+		route.Via, route.Interface, route.Nexthops = route.Nexthops[0].Via, route.Nexthops[0].Interface, nil
+	}
+	return []setting.Setting{{Host: h.name, Route: &route}}
 }
+
+// ownWeight is the weight that a next hop has.
+func ownWeight(hop record.RouteNexthop) int { return max(hop.Weight, 1) }
 
 // ecmpDeadNexthop finds next hops that do not answer and still get their share of the
 // flows.
 func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	var evidence []string
 	var dead record.RouteNexthop
+	var live []record.RouteNexthop
 	var to netip.Prefix
 	fine, stopped := 0, 0
 	for _, flow := range f.trial.Flows {
@@ -212,6 +229,7 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 		}
 		stopped++
 		dead, to = hops[at], prefix
+		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
 		if late >= 0 {
 			evidence = append(evidence, fmt.Sprintf("flow %s to %s got nothing for the last %.2f s", flow.ID, destination, flow.Outages[late].LostS))
 		} else if flow.Error != "" {
@@ -238,27 +256,63 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	}
 	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"), unit.Plural(stopped, "flow"))}, evidence...)
 	summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
-	var settings []setting.Setting
-	fix := []string{fmt.Sprintf("%s: ip route replace %s without the next hop by %s", h.name, to, dead.Interface)}
+	var settings, without []setting.Setting
+	if len(live) > 0 {
+		without = h.routeBy(to, live, ownWeight)
+	}
+	var fix []string
 	switch {
 	case object != 0:
-		fix = []string{
-			fmt.Sprintf("%s: ip nexthop replace group %d without the next hop by %s", h.name, object, dead.Interface),
-			h.name + ": an ordinary group instead of a resilient one: it looks whether its next hops answer",
+		if known {
+			settings = f.groupWithout(h, group, dead.Interface)
 		}
+		ordinary := "an ordinary group instead of a resilient one: it looks whether its next hops answer"
 		if !known {
 			summary = fmt.Sprintf("if its group of nexthop objects is resilient, %s", summary)
-			fix[1] = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, fix[1])
+			ordinary = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, ordinary)
 		}
+		fix = h.commands(settings)
+		if len(settings) == 0 {
+			fix = on(h.name, h.alone, fmt.Sprintf("ip nexthop replace id %d with a group without the next hop by %s", object, dead.Interface))
+		}
+		fix = append(fix, "or "+on(h.name, h.alone, ordinary)[0])
 	case to.Addr().Is4():
 		settings = h.set("net.ipv4.fib_multipath_use_neigh", "1", "net.ipv4.conf.all.ignore_routes_with_linkdown", "1")
-		fix = append([]string{fmt.Sprintf("%s: sysctl net.ipv4.fib_multipath_use_neigh=1 net.ipv4.conf.all.ignore_routes_with_linkdown=1", h.name)}, fix...)
+		fix = h.commands(settings)
+		for _, line := range h.commands(without) {
+			fix = append(fix, "or, without the next hop: "+line)
+		}
+	default:
+		settings, fix = without, h.commands(without)
+		if len(without) == 0 {
+			fix = on(h.name, h.alone, fmt.Sprintf("another route to %s: none of its next hops answers", to))
+		}
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
 		Summary:  summary,
 		Evidence: evidence, Fix: fix, Settings: settings, Reference: neighReference,
 	}
+}
+
+// groupWithout is a group without its members by an interface; none: it has no other ones, or
+// a member is not known.
+func (f observed) groupWithout(h *host, group *setting.NexthopObject, dead string) []setting.Setting {
+	rest := *group
+	rest.Group = nil
+	for _, member := range group.Group {
+		hop, known := f.object(h, member.ID)
+		if !known {
+			return nil
+		}
+		if hop.Interface != dead {
+			rest.Group = append(rest.Group, member)
+		}
+	}
+	if len(rest.Group) == 0 {
+		return nil
+	}
+	return []setting.Setting{{Host: h.name, Nexthop: &rest}}
 }
 
 // object is a nexthop object as the topology has it; false: it is not in there.
@@ -323,20 +377,21 @@ func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
 	}
 	confidence := record.Likely
 	evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", unit.Plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
-	fix := []string{fmt.Sprintf("%s: bind each flow to an address, with a rule and a table for each: %s", c.host.name, c.ruleCommands())}
+	rules := c.rules()
+	fix := append([]string{"bind each flow to an address, and have a rule and a table for each:"}, c.host.commands(rules)...)
 	if c.object {
 		evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
 		if seen == wrong {
 			confidence = record.Certain
 		}
 		if c.to.Addr().Is4() {
-			fix = append(fix, fmt.Sprintf("%s: a route with next hops of its own, which keeps to the flow's address (Linux 6.16): %s", c.host.name, routeCommand(c.to, c.hops, func(hop record.RouteNexthop) int { return max(hop.Weight, 1) })))
+			fix = append(fix, "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "+c.host.commands(c.host.routeBy(c.to, c.hops, ownWeight))[0])
 		}
 	}
 	return &record.Finding{
 		Host: c.host.name, Confidence: confidence,
 		Summary:  fmt.Sprintf("%s sends flows that have the address of one link by another: what is answered comes back by the first, and strict filters drop it", c.host.name),
-		Evidence: evidence, Fix: fix, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
+		Evidence: evidence, Fix: fix, Settings: rules, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
 	}
 }
 
@@ -411,19 +466,22 @@ func (h *host) object(to netip.Prefix) int {
 	return 0
 }
 
-// ruleCommands spells the rule and the route that keep the first wrong pair's address to
-// its own link, with a table that the host does not use yet.
-func (c *sourceRoute) ruleCommands() string {
-	ip := ipCommand(c.to.Addr())
+// rules keep the address of each wrong pair to its own link, by tables that the host does
+// not use yet.
+func (c *sourceRoute) rules() (settings []setting.Setting) {
+	table := 100
+	var done []netip.Addr
 	for _, p := range c.pairs {
-		for i, hop := range c.hops {
-			if p.own != p.left && hop.Interface == p.own {
-				table := 101 + i
-				for ; c.host.usesTable(table); table++ {
-				}
-				return fmt.Sprintf("%s rule add from %s lookup %d; %[1]s route add %[4]s via %[5]s dev %[6]s table %[3]d", ip, p.source, table, c.to, hop.Via, hop.Interface)
-			}
+		i := slices.IndexFunc(c.hops, func(hop record.RouteNexthop) bool { return hop.Interface == p.own })
+		if p.own == p.left || i < 0 || slices.Contains(done, p.source) {
+			continue
 		}
+		done = append(done, p.source)
+		for table++; c.host.usesTable(table); table++ {
+		}
+		route := c.host.routeBy(c.to, c.hops[i:i+1], ownWeight)
+		route[0].Route.Table = table
+		settings = append(append(settings, route...), setting.Setting{Host: c.host.name, Rule: &setting.Rule{From: p.source.String(), Table: table}})
 	}
-	return ""
+	return settings
 }

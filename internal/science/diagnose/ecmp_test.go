@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,41 @@ func (s split) find() string {
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// TestECMPSettings: what removes a cause is settings of its host, too: weights by the
+// links' rates, and another seed for each router.
+func TestECMPSettings(t *testing.T) {
+	both := [2]unit.BitRate{1e9, 1e9}
+	for name, c := range map[string]struct {
+		split
+		want []string
+	}{
+		"weights": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
+			[]string{"leaf: dev up1 weight 4 dev up2 weight 20"}},
+		"seeds": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
+			[]string{"spine1: policy=3 fields=55 seed=3", "spine2: policy=3 fields=55 seed=4"}},
+	} {
+		over := c.topology()
+		var got []string
+		for _, f := range Diagnose(c.trial(over), over) {
+			for _, s := range f.Settings {
+				text := s.Host + ":"
+				for _, one := range s.Sysctl {
+					text += " " + one.Key[strings.LastIndex(one.Key, "_")+1:] + "=" + one.Value
+				}
+				if s.Route != nil {
+					for _, n := range s.Route.Nexthops {
+						text += fmt.Sprintf(" dev %s weight %d", n.Interface, n.Weight)
+					}
+				}
+				got = append(got, text)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }
 
 // many repeats paths.

@@ -75,7 +75,7 @@ func rxMissed(f observed) (findings []record.Finding) {
 				Summary:  fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time", d.Interface),
 				Evidence: []string{fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, d.RxPackets)},
 				Fix: []string{
-					fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface),
+					on(h.Host, len(f.hosts) == 1, fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface))[0],
 					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
 				},
 				Reference: "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
@@ -87,14 +87,14 @@ func rxMissed(f observed) (findings []record.Finding) {
 
 // softnetDrop finds machines that dropped packets because a CPU's backlog
 // (net.core.netdev_max_backlog) was full.
-func softnetDrop(_ observed, m hostload.Machine) *record.Finding {
+func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 	if m.SoftDropped == 0 {
 		return nil
 	}
 	finding := record.Finding{
 		Host: m.Name, Confidence: record.Certain,
 		Summary:   "packets were dropped because a CPU's backlog was full",
-		Fix:       []string{"sysctl -w net.core.netdev_max_backlog=10000 (of the whole machine), or more CPUs for the interface's interrupts"},
+		Fix:       append(on(m.Name, len(f.hosts) == 1, "sysctl -w net.core.netdev_max_backlog=10000"), "or more CPUs for the interface's interrupts"),
 		Settings:  parameters(m.Name, "net.core.netdev_max_backlog", "10000"),
 		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 	}

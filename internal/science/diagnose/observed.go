@@ -21,6 +21,7 @@ type observed struct {
 // host is one host (not switch) as its reading and the topology describe it.
 type host struct {
 	name    string
+	alone   bool // there is no other host
 	reading record.HostReading
 	netifs  []*netif
 	deltas  map[string]record.InterfaceDelta
@@ -40,7 +41,7 @@ func gather(trial record.Trial, t *topology.Topology) observed {
 	f := observed{trial: trial, over: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
-		h := &host{name: th.Name, reading: reading, deltas: map[string]record.InterfaceDelta{}}
+		h := &host{name: th.Name, alone: len(t.Hosts) == 1, reading: reading, deltas: map[string]record.InterfaceDelta{}}
 		for _, d := range reading.Deltas() {
 			h.deltas[d.Interface] = d
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 )
 
@@ -22,7 +23,7 @@ func portsExhausted(f observed) (findings []record.Finding) {
 		if p == nil {
 			continue
 		}
-		finding := exhausted(fl, *p)
+		finding := exhausted(fl, *p, len(f.hosts) == 1)
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host && o.Summary == finding.Summary })
 		if i < 0 {
 			findings = append(findings, finding)
@@ -34,7 +35,7 @@ func portsExhausted(f observed) (findings []record.Finding) {
 	return findings
 }
 
-func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
+func exhausted(fl record.Flow, p record.PortsExhausted, alone bool) record.Finding {
 	source := "any address"
 	if p.Source.IsValid() {
 		source = p.Source.String()
@@ -44,7 +45,6 @@ func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
 		Evidence:  []string{fmt.Sprintf("%s → %s: %d of %d connections are open", source, p.Destination, p.Open, p.Wanted)},
 		Reference: "ip(7); Linux Documentation/networking/ip-sysctl.rst (ip_local_port_range)",
 	}
-	wide := "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
 	if p.Bound {
 		finding.Summary = fmt.Sprintf("%s has no port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
 		finding.Evidence = append(finding.Evidence, "the next bind(2) failed with EADDRINUSE")
@@ -64,8 +64,8 @@ func exhausted(fl record.Flow, p record.PortsExhausted) record.Finding {
 		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
 	}
 	if p.Ports() < 65535-1024+1 {
-		finding.Fix = append(finding.Fix, "or widen the range: "+wide)
 		finding.Settings = parameters(fl.OpenedBy, "net.ipv4.ip_local_port_range", "1024 65535")
+		finding.Fix = append(finding.Fix, "or widen the range: "+on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
 	}
 	return finding
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -95,7 +94,7 @@ func sameSubnetOneEgress(f observed, h *host) *record.Finding {
 		Host: h.name, Confidence: confidence,
 		Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
 		Evidence:  evidence,
-		Fix:       hostconfig.Commands(h.routeBySource(list)),
+		Fix:       h.commands(h.routeBySource(list)),
 		Settings:  h.routeBySource(list),
 		Reference: egressReference,
 	}
@@ -179,9 +178,9 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	evidence = append(evidence, h.setting("rp_filter", where))
 	fix := h.routeBySource(list)
 	loose := h.set("net.ipv4.conf.all.rp_filter", "2")
-	lines := append(hostconfig.Commands(fix), instead(loose)...)
+	lines := append(h.commands(fix), h.instead(loose)...)
 	if len(fix) == 0 {
-		fix, lines = loose, hostconfig.Commands(loose)
+		fix, lines = loose, h.commands(loose)
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
@@ -260,14 +259,6 @@ func (h *host) routeBySource(list []asymmetry) (settings []setting.Setting) {
 		settings = append(settings, setting.Setting{Host: h.name, Rule: &setting.Rule{From: d.source.String(), Table: table}})
 	}
 	return settings
-}
-
-// ipCommand is ip(8) for the family of an address.
-func ipCommand(addr netip.Addr) string {
-	if addr.Is6() {
-		return "ip -6"
-	}
-	return "ip"
 }
 
 func (h *host) usesTable(table int) bool {

@@ -3,11 +3,13 @@ package diagnose
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 )
 
 const unreachableReference = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)"
@@ -50,6 +52,11 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		}
 		findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 		findings[i].Fix = union(findings[i].Fix, finding.Fix...)
+		for _, s := range finding.Settings {
+			if !slices.ContainsFunc(findings[i].Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+				findings[i].Settings = append(findings[i].Settings, s)
+			}
+		}
 	}
 	return findings
 }
@@ -108,7 +115,7 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 			if l.Gateway != "" && router.holder(next) != nil && next.Is4() && strings.TrimSpace(router.reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
 				return record.Finding{
 					Host: router.name, Summary: fmt.Sprintf("%s is used as a router and does not forward", router.name),
-					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: []string{"sysctl -w net.ipv4.ip_forward=1"}, Settings: router.set("net.ipv4.ip_forward", "1"),
+					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: router.commands(router.set("net.ipv4.ip_forward", "1")), Settings: router.set("net.ipv4.ip_forward", "1"),
 				}
 			}
 		}
@@ -127,7 +134,7 @@ func noRoute(h *host, where string, seen []string, l record.RouteLookup) record.
 	return record.Finding{
 		Host: h.name, Summary: fmt.Sprintf("%s has no route %s", h.name, where),
 		Evidence: append(seen, fmt.Sprintf("route lookup on %s: %s", h.name, l.Error)),
-		Fix:      []string{fmt.Sprintf("on %s: give it a route to %s", h.name, l.Destination)},
+		Fix:      on(h.name, h.alone, "give it a route to "+l.Destination),
 	}
 }
 
@@ -188,23 +195,28 @@ func (f observed) misled(opener *host, n record.Neighbour, right *netif) (found 
 			}
 		}
 	}
-	fix := fmt.Sprintf("on %s: ip neigh del %s dev %s", opener.name, n.Address, n.Interface)
+	forget := hostconfig.Command("ip", "neigh", "del", n.Address, "dev", n.Interface)
+	fix := on(opener.name, opener.alone, forget)
+	var settings []setting.Setting
 	if n.State == "PERMANENT" {
-		fix = fmt.Sprintf("on %s: ip neigh replace %s lladdr %s dev %s nud permanent, or ip neigh del %s dev %s", opener.name, n.Address, right.mac, n.Interface, n.Address, n.Interface)
+		settings = []setting.Setting{{Host: opener.name, Neighbour: &setting.Neighbour{Interface: n.Interface, Address: parse(n.Address), LLAddr: right.mac}}}
+		fix = append(opener.commands(settings), "or, instead: "+fix[0])
 	}
 	return record.Finding{
 		Host: opener.name, Summary: fmt.Sprintf("%s sends what is for %s to a MAC address that is not its holder's", opener.name, n.Address),
 		Evidence: []string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.name, n.Address, n.MAC, n.State, whose, right.mac)},
-		Fix:      []string{fix},
+		Fix:      fix, Settings: settings,
 	}
 }
 
 // silent looks for what keeps a host from answering for an address of its own.
 func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 	if !p.up {
+		up := true
+		settings := []setting.Setting{{Host: h.name, Link: &setting.Link{Interface: p.name, Up: &up}}}
 		return record.Finding{
 			Host: h.name, Summary: fmt.Sprintf("%s is down", h.end(p)), Evidence: []string{h.end(p) + " holds the address, and is down"},
-			Fix: []string{fmt.Sprintf("on %s: ip link set %s up", h.name, p.name)},
+			Fix: h.commands(settings), Settings: settings,
 		}
 	}
 	if !addr.Is4() {
@@ -214,8 +226,9 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 	if ignore >= 8 {
 		found = record.Finding{Host: h.name, Summary: fmt.Sprintf("%s answers no ARP request for %s", h.name, addr), Evidence: []string{h.setting("arp_ignore", p)}}
 		for _, scope := range h.scopes("arp_ignore", ignore) {
-			found.Fix = append(found.Fix, "sysctl -w net.ipv4.conf."+scope+".arp_ignore=1")
+			found.Settings = append(found.Settings, h.set("net.ipv4.conf."+scope+".arp_ignore", "1")...)
 		}
+		found.Fix = h.commands(found.Settings)
 		return found
 	}
 	if !ownOnly(ignore) || h.effective("arp_filter", p) < 1 || len(h.scopes("arp_filter", 1)) == 0 {
@@ -229,7 +242,7 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 		Host:     h.name,
 		Summary:  fmt.Sprintf("%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
 		Evidence: append(h.egressLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
-		Fix:      append(hostconfig.Commands(h.routeBySource(list)), instead(h.filterOff())...),
+		Fix:      append(h.commands(h.routeBySource(list)), h.instead(h.filterOff())...),
 		Settings: h.routeBySource(list),
 	}
 }

@@ -50,11 +50,11 @@ func TestUnreachable(t *testing.T) {
 					tr.Hosts[0].Snapshot.Lookups[i].Interface = "eth0"
 				}
 			}
-		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1", "or, instead of source routing: sysctl -w net.ipv4.conf.all.arp_filter=0"},
+		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1", "or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
 		{"the interface is down", func(tr *record.Trial) {
 			entry(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
-		}, "unreachable server likely", "server.eth1 holds the address, and is down", "on server: ip link set eth1 up"},
+		}, "unreachable server likely", "server.eth1 holds the address, and is down", "on server: ip link set dev eth1 up"},
 		{"a wrong MAC address, for good", func(tr *record.Trial) { entry(tr, "02:de:ad:be:ef:01", "PERMANENT") },
 			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known", "on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
 		{"the MAC address of another interface of that host is none", func(tr *record.Trial) { entry(tr, "02:00:00:01:00:01", "PERMANENT") },
@@ -100,7 +100,7 @@ func TestIPv6Egress(t *testing.T) {
 	contains(t, list[0].Fix, "ip -6 route replace fd00::/64 dev eth1 src fd00::16 table 101")
 	contains(t, list[0].Fix, "ip -6 rule add from fd00::18 lookup 103")
 	for _, line := range list[0].Fix {
-		if !strings.HasPrefix(line, "ip -6 ") {
+		if !strings.HasPrefix(line, "on server: ip -6 ") {
 			t.Errorf("not of this family: %s", line)
 		}
 	}
@@ -150,12 +150,12 @@ func TestFluxUnderFilter(t *testing.T) {
 	tr := trial(0, "writes")
 	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 	fix := find(t, tr, "arp-flux").Fix
-	if !strings.HasPrefix(fix[0], "ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16") {
+	if !strings.HasPrefix(fix[0], "on server: ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16") {
 		t.Errorf("not source routing: %q", fix)
 	}
 	filter, ignore := -1, -1
 	for i, line := range fix {
-		if line == "or, instead of source routing: sysctl -w net.ipv4.conf.all.arp_filter=0" {
+		if line == "or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0" {
 			filter = i
 		}
 		if strings.HasSuffix(line, "arp_ignore=1") {

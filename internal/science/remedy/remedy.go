@@ -1,6 +1,6 @@
 // Package remedy collects what a run recommends to change, host by host: the settings of
-// its recommended treatment that the baseline does not make, or those of a finding. How
-// they are written down is for package hostconfig.
+// its recommended treatment that the baseline does not make, those that tune kept of a
+// list, or those of a finding. How they are written down is for package hostconfig.
 package remedy
 
 import (
@@ -25,6 +25,9 @@ type Fix struct {
 	// Name is the recommended levels' names, or the finding's ID.
 	Name  string
 	Hosts []hostconfig.Host
+	// Proof is the run that tried the settings by themselves, of a list of which tune kept
+	// them; empty: the fix is no such.
+	Proof string
 	// Lab: the names of interfaces and the addresses are those of a lab.
 	Lab bool
 	// Undo spells settings of the baseline that the recommended treatment does not make.
@@ -32,6 +35,9 @@ type Fix struct {
 	// Programs are options that the treatment gives its flows: no setting of a host makes
 	// them.
 	Programs []string
+	// Advice is what else a finding asks for: commands that are run once, such as ip neigh
+	// flush, and what no setting of a host does.
+	Advice []string
 	// Defaults are such options that are set as a default of the senders as well.
 	Defaults []string
 }
@@ -39,22 +45,26 @@ type Fix struct {
 // ErrNone: the run recommends nothing.
 var ErrNone = errors.New("no recommendation")
 
-// Recommended returns what the run's recommended treatment changes. The error is ErrNone,
-// with the reason, if there is no such treatment or the run did not end.
+// Recommended returns what the run's recommended treatment changes or, of a run of tune
+// that kept settings, those. The error is ErrNone, with the reason, if there is no such
+// treatment or the run did not end.
 func Recommended(run *record.Run) (*Fix, error) {
 	if run.Status == "interrupted" || run.Status == "running" {
 		return nil, fmt.Errorf("%w: run %s ended early, after %s; carry on with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
-	if i < 0 {
+	if i < 0 && run.Proven == nil {
 		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)
 	}
-	best := run.Treatments[i]
 	s, err := study.Parse(run.Study, []byte(run.StudyFile), run.Design.Set...)
 	if err != nil {
 		return nil, fmt.Errorf("the study of run %s can no longer be read: %w", run.ID, err)
 	}
 	fix := &Fix{Lab: lab(&run.Topology)}
+	if run.Proven != nil {
+		return fix.proven(run, s)
+	}
+	best := run.Treatments[i]
 	var names []string
 	var changes []setting.Setting
 	for _, f := range s.Factors {
@@ -75,14 +85,69 @@ func Recommended(run *record.Run) (*Fix, error) {
 	return fix.with(run, changes)
 }
 
-// OfFinding returns what a finding of the run changes. It is ErrNone if no setting of a
+// proven is what was kept of a run's list, whatever the run itself recommends: the list
+// gains more than was proven, or as much.
+func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
+	keys := run.Proven.Settings
+	for _, f := range s.Factors {
+		for _, level := range f.Levels {
+			var changes []setting.Setting
+			found := map[string]bool{}
+			for _, one := range apart(level.Settings) {
+				if len(one.Sysctl) == 1 && slices.Contains(keys, one.Sysctl[0].Key) {
+					changes, found[one.Sysctl[0].Key] = append(changes, one), true
+				}
+			}
+			control := slices.Contains(keys, setting.CongestionControl) && level.Workload != nil && level.Workload.CongestionControl != ""
+			if control {
+				found[setting.CongestionControl] = true
+			}
+			i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Levels[f.Name] == level.Name })
+			if len(found) < len(keys) || i < 0 {
+				continue
+			}
+			if control {
+				changes = append(changes, fix.options(s, &run.Treatments[i], flow.Spec{CongestionControl: level.Workload.CongestionControl})...)
+			}
+			fix.Proof = run.Proven.Run
+			fix.Name = fmt.Sprintf("%d of %s of the list, proven by run %s", len(keys), unit.Plural(run.Proven.Of, "setting"), fix.Proof)
+			return fix.with(run, changes)
+		}
+	}
+	return nil, fmt.Errorf("run %s tried no level with all of %s, which were kept", run.ID, strings.Join(keys, ", "))
+}
+
+// OfFinding returns what a finding of the run changes. It has no hosts if no setting of a
 // host removes the cause.
 func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
-	if len(f.Settings) == 0 {
-		return nil, fmt.Errorf("%w: no setting of a host removes %s", ErrNone, f.ID)
+	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology), Advice: slices.Clone(f.Fix)}
+	for _, s := range f.Settings {
+		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
+			fix.Advice = slices.DeleteFunc(fix.Advice, func(line string) bool { return line == command || line == "on "+s.Host+": "+command })
+		}
 	}
-	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology)}
 	return fix.with(run, f.Settings)
+}
+
+// Join adds what another finding of the same name changes.
+func (fix *Fix) Join(other *Fix) {
+	for _, h := range other.Hosts {
+		i := slices.IndexFunc(fix.Hosts, func(o hostconfig.Host) bool { return o.Name == h.Name })
+		if i < 0 {
+			fix.Hosts = append(fix.Hosts, h)
+			continue
+		}
+		for _, s := range h.Settings {
+			if !slices.ContainsFunc(fix.Hosts[i].Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+				fix.Hosts[i].Settings = append(fix.Hosts[i].Settings, s)
+			}
+		}
+	}
+	for _, line := range other.Advice {
+		if !slices.Contains(fix.Advice, line) {
+			fix.Advice = append(fix.Advice, line)
+		}
+	}
 }
 
 // lab: linerate made the hosts.
@@ -169,6 +234,11 @@ func (fix *Fix) with(run *record.Run, changes []setting.Setting) (*Fix, error) {
 		}
 		if h := &fix.Hosts[i]; !slices.ContainsFunc(h.Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
 			h.Settings = append(h.Settings, s)
+		}
+	}
+	for i := range fix.Hosts {
+		if err := fix.Hosts[i].Check(); err != nil {
+			return nil, fmt.Errorf("run %s: %w", run.ID, err)
 		}
 	}
 	return fix, nil

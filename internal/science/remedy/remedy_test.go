@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 )
 
@@ -94,7 +95,7 @@ func TestRecommended(t *testing.T) {
 	}
 }
 
-// TestNone: an interrupted run, one without a recommendation, a finding without settings.
+// TestNone: an interrupted run, one without a recommendation.
 func TestNone(t *testing.T) {
 	early := made(t, "source routing", "cubic")
 	early.Status = "interrupted"
@@ -103,8 +104,69 @@ func TestNone(t *testing.T) {
 			t.Errorf("%s: %v", run.Status, err)
 		}
 	}
-	if _, err := OfFinding(early, record.Finding{ID: "duplicate-address"}); !errors.Is(err, ErrNone) {
+}
+
+// TestOfFinding: what a finding asks for besides its settings is advice; without settings
+// all of it is. Two findings of one cause are one fix.
+func TestOfFinding(t *testing.T) {
+	run := made(t, "", "")
+	advice := record.Finding{ID: "duplicate-address", Host: "nas", Fix: []string{"give one of them another address"}}
+	fix, err := OfFinding(run, advice)
+	if err != nil || len(fix.Hosts) != 0 || !slices.Equal(fix.Advice, advice.Fix) {
+		t.Errorf("%+v, %v", fix, err)
+	}
+	flux := record.Finding{ID: "arp-flux", Host: "nas",
+		Fix:      []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "on client: ip neigh flush to 192.168.1.0/24 dev eth0"},
+		Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
+	fix, err = OfFinding(run, flux)
+	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || !slices.Equal(fix.Advice, flux.Fix[1:]) {
+		t.Errorf("%+v, %v", fix, err)
+	}
+	flux.Settings = append(flux.Settings, setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_announce", Value: "2"}}})
+	other, err := OfFinding(run, flux)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fix.Join(other)
+	if got := commands(fix); len(fix.Hosts) != 1 || len(got) != 2 || len(fix.Advice) != 1 {
+		t.Errorf("%q, advice %q", got, fix.Advice)
+	}
+}
+
+// TestProven: of a run of tune that kept settings those are the fix, not the whole list.
+func TestProven(t *testing.T) {
+	run := made(t, "source routing", "bbr")
+	run.Proven = &record.Proven{Run: "nas-8", Settings: []string{"net.ipv4.conf.all.arp_ignore"}, Of: 3}
+	fix, err := Recommended(run)
+	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || fix.Proof != "nas-8" ||
+		fix.Name != "1 of 3 settings of the list, proven by run nas-8" {
+		t.Errorf("%+v, %v", fix, err)
+	}
+	run.Proven.Settings = []string{setting.CongestionControl}
+	fix, err = Recommended(run)
+	if err != nil || !slices.Equal(commands(fix), []string{"client: sysctl -w net.ipv4.tcp_congestion_control=cubic"}) && !slices.Equal(commands(fix), []string{"client: sysctl -w net.ipv4.tcp_congestion_control=bbr"}) {
+		t.Errorf("%+v, %v", fix, err)
+	}
+	run.Proven.Settings = []string{"net.ipv4.tcp_rmem"}
+	if _, err := Recommended(run); err == nil || !strings.Contains(err.Error(), "net.ipv4.tcp_rmem") {
 		t.Error(err)
+	}
+}
+
+// TestHostile: names that no host has, and lines in values, are refused.
+func TestHostile(t *testing.T) {
+	run := made(t, "", "")
+	for why, s := range map[string]setting.Setting{
+		"expected a value on one line": {Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: "1\nkernel.core_pattern = |/x"}}},
+		"is not a kernel parameter":    {Host: "nas", Sysctl: []setting.Sysctl{{Key: "-p/tmp/x.conf", Value: "1"}}},
+		"interface name":               {Host: "nas", Link: &setting.Link{Interface: "eth0\nreboot", MTU: 1500}},
+		"host name":                    {Host: "nas\nreboot", Link: &setting.Link{Interface: "eth0", MTU: 1500}},
+		"is no address":                {Host: "nas", Rule: &setting.Rule{From: "fe80::1%eth0;reboot", Table: 7}},
+		"is no queueing discipline":    {Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq; reboot"}},
+	} {
+		if _, err := OfFinding(run, record.Finding{ID: "x", Settings: []setting.Setting{s}}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want %q", err, why)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/remedy"
 	"linerate/internal/show/export"
+	"linerate/internal/show/figure"
 )
 
 // commandsFormat is the one that writes no files.
@@ -34,6 +35,8 @@ type fixDocument struct {
 	Schema string `json:"schema"` // linerate.fix/v1
 	Run    string `json:"run"`
 	Fix    string `json:"fix"`
+	// Proof is the run that tried the settings by themselves, where tune kept them.
+	Proof string `json:"proof,omitempty"`
 	// Lab: interfaces and addresses are those of a lab.
 	Lab   bool      `json:"lab"`
 	Hosts []fixHost `json:"hosts"`
@@ -41,6 +44,8 @@ type fixDocument struct {
 	Undo []string `json:"undo,omitempty"`
 	// Programs are options of the flows that no setting makes.
 	Programs []string `json:"programs,omitempty"`
+	// Advice is what else a finding asks for.
+	Advice []string `json:"advice,omitempty"`
 }
 
 type fixHost struct {
@@ -121,6 +126,12 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
+	if len(fix.Hosts) == 0 && len(fix.Advice) > 0 {
+		if err := s.answer(f.asJSON, f.document(run, fix), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
+			return err
+		}
+		return statusError{status: ExitDoubt}
+	}
 	if err := fix.Replace(f.replace); err != nil {
 		return usageError(err)
 	}
@@ -169,7 +180,7 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 		if made == nil {
 			made = fix
 		} else {
-			made.Hosts = append(made.Hosts, fix.Hosts...)
+			made.Join(fix)
 		}
 	}
 	if made == nil {
@@ -179,6 +190,17 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 		return nil, fmt.Errorf("run %s has no finding %q%s: expected %s", run.ID, finding[0], source.DidYouMean(finding[0], ids), source.Or(ids))
 	}
 	return made, nil
+}
+
+// advise says what to do about a finding that no setting removes, as comments: a shell may
+// read them.
+func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
+	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name, run.ID)) + "\n"
+	for _, line := range fix.Advice {
+		text += hostconfig.Comment("  "+line) + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // onHost leaves the named host only.
@@ -198,7 +220,7 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 }
 
 func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
-	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs}
+	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Advice, Hosts: []fixHost{}}
 	for _, h := range fix.Hosts {
 		one := fixHost{Host: h.Name, Commands: hostconfig.Commands(h.Settings)}
 		for _, format := range hostconfig.Formats {
@@ -215,14 +237,14 @@ func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
 // print writes text that a shell can read: commands, or files behind a line that names
 // them.
 func (f fixFlags) print(w io.Writer, d *fixDocument) error {
-	text := fmt.Sprintf("# %s (run %s)\n", d.Fix, d.Run)
+	text := hostconfig.Comment(fmt.Sprintf("%s (run %s)", d.Fix, d.Run)) + "\n"
 	for _, h := range d.Hosts {
 		if h.Config == nil {
-			text += "\n# on " + h.Host + ":\n" + strings.Join(h.Commands, "\n") + "\n"
+			text += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
 			continue
 		}
 		for _, file := range h.Files {
-			text += fmt.Sprintf("\n# on %s, /%s:\n%s", h.Host, file.Path, file.Text)
+			text += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
 		}
 		text += "\n" + applying(h)
 	}
@@ -278,7 +300,9 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 
 // remark says what the commands and files do not.
 func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
-	say := func(format string, args ...any) { fmt.Fprintf(w, "linerate: "+format+"\n", args...) }
+	say := func(format string, args ...any) {
+		fmt.Fprintln(w, "linerate: "+figure.Plain(fmt.Sprintf(format, args...)))
+	}
 	for _, line := range fix.Undo {
 		say("the fix does without a setting of the baseline: %s", line)
 	}
@@ -289,6 +313,9 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 		default:
 			say("%s is an option of the programs: no setting of a host makes it", option)
 		}
+	}
+	for _, line := range fix.Advice {
+		say("not among the settings: %s", line)
 	}
 	if fix.Lab && len(f.replace) == 0 && len(fix.Hosts) > 0 {
 		say("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")

@@ -52,6 +52,7 @@ var Cases = []Case{
 	{"latest has results", latestHasResults},
 	{"runs are listed, latest first", listing},
 	{"notes stay in order", notesInOrder},
+	{"what was kept is noted in a run that is over", provenLater},
 	{"an unknown run is not found", unknownRun},
 	{"files are kept with their run", filesAreKept},
 	{"what is removed is gone, and nothing else", removed},
@@ -362,6 +363,19 @@ func notesInOrder(t testing.TB, open Opener) {
 	}
 	got := read(t, s, run.ID)
 	same(t, "notes", got.Notes, notes)
+}
+
+func provenLater(t testing.TB, open Opener) {
+	s := open()
+	run := begin(t, s, "tune", 1)
+	save(t, s, run.ID, 1, 2)
+	complete(t, s, run)
+	before := read(t, s, run.ID)
+	proven := record.Proven{Run: "tune-2", Settings: []string{"net.ipv4.tcp_rmem"}, Of: 3}
+	must(t, open().SetProven(t.Context(), run.ID, proven)) // by another process
+	before.Proven = &proven
+	same(t, "the run", read(t, s, run.ID), before)
+	want(t, "in no run", s.SetProven(t.Context(), "tune-9", proven), notebook.ErrNotFound)
 }
 
 func unknownRun(t testing.TB, open Opener) {

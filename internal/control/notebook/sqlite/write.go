@@ -195,6 +195,31 @@ func (s *Store) AddNote(ctx context.Context, id string, note record.Note) error 
 	})
 }
 
+// SetProven notes in a run which settings of its list were kept.
+func (s *Store) SetProven(ctx context.Context, id string, proven record.Proven) error {
+	operation := "note in run " + id + " what was kept"
+	return s.write(ctx, operation, func(tx *sql.Tx) error {
+		var document []byte
+		err := tx.QueryRowContext(ctx, "SELECT document FROM run WHERE id = ?", id).Scan(&document)
+		if errors.Is(err, sql.ErrNoRows) {
+			return notebook.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		var run record.Run
+		if err := unpack(document, &run); err != nil {
+			return err
+		}
+		run.Proven = &proven
+		if document, err = header(&run); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE run SET document = ? WHERE id = ?", document, id)
+		return err
+	})
+}
+
 // header packs a run without what is kept in other tables.
 func header(run *record.Run) ([]byte, error) {
 	h := *run
