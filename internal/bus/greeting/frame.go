@@ -59,6 +59,9 @@ func isIperf3(seen []byte) bool {
 	return seen[0] == 9 || seen[0] == 0xff
 }
 
+// IsLinerate reports whether a peer begins as linerate does.
+func IsLinerate(seen []byte) bool { return bytes.HasPrefix(seen, []byte(magic)) }
+
 // writeFrame sends one frame in one write.
 func writeFrame(w io.Writer, k kind, payload []byte) error {
 	if len(payload) > maxPayload {

@@ -28,7 +28,7 @@ func (s *server) serveIperf3() {
 		Admit: func(c iperf3.Client) (func(), error) {
 			return func() { s.remove(c) }, s.add(func() (client, error) { return c, nil })
 		},
-		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed,
+		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed, Linerate: s.linerateElsewhere(closed == ""),
 		OnSession: s.reportIperf3,
 	})
 }
@@ -44,6 +44,15 @@ func (s *server) reportIperf3(v iperf3.Session) {
 		session.Err = greeting.Refused{Reason: refused.Reason}
 	}
 	s.report(session)
+}
+
+// linerateElsewhere is why a client of linerate is refused at the port for those of iperf3.
+func (s *server) linerateElsewhere(open bool) string {
+	text := fmt.Sprintf("port %d is for iperf3 clients; linerate's is %d: linerate measure ADDRESS:%[2]d", s.options.Iperf3.Listener.Addr().Port, s.port)
+	if open {
+		text += ", or as an iperf3 client: linerate measure --iperf3 ADDRESS"
+	}
+	return text
 }
 
 // iperf3Elsewhere is why an iperf3 client is refused at linerate's own port.

@@ -109,6 +109,7 @@ func (l Listener) Close() error {
 type server struct {
 	options Options
 	name    string
+	port    int // of the first listener
 	ctx     context.Context
 	pending chan struct{} // an element for each connection that is not identified yet
 
@@ -126,7 +127,7 @@ type client = iperf3.Client
 func Run(ctx context.Context, listeners []Listener, options Options) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &server{options: options, name: rand.Text(), ctx: ctx, pending: make(chan struct{}, maxPending)}
+	s := &server{options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx, pending: make(chan struct{}, maxPending)}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
 			l.Close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	iperf3 "linerate/internal/host/iperf3/server"
 	"linerate/internal/model/message"
 )
 
@@ -132,5 +133,23 @@ func TestSilentVisitors(t *testing.T) {
 	}
 	if _, err := greeting.Introduce(dial(t, at), ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLinerateAtIperf3: a client of linerate at the port for iperf3 clients is told so, and
+// which port is linerate's.
+func TestLinerateAtIperf3(t *testing.T) {
+	for token, another := range map[string]string{"": "linerate measure --iperf3 ADDRESS", "secret": ""} {
+		l, err := iperf3.Listen(t.Context(), "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := open(t, func(o *Options) { o.Token, o.Iperf3 = token, &Iperf3{Listener: l} })
+		_, port, _ := net.SplitHostPort(at)
+		_, err = greeting.Introduce(dial(t, l.Addr().String()), "")
+		refused, is := errors.AsType[greeting.Refused](err)
+		if !is || !strings.Contains(refused.Reason, "linerate's is "+port+": linerate measure ADDRESS:"+port) || strings.Contains(refused.Reason, "--iperf3") != (another != "") {
+			t.Errorf("token %q: %v", token, err)
+		}
 	}
 }

@@ -11,14 +11,17 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"sync"
 	"syscall"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
@@ -45,6 +48,8 @@ type Options struct {
 	Users *Users
 	// Closed is why no client is served; empty: they are.
 	Closed string
+	// Linerate is why clients of linerate are refused at this port; empty: without an answer.
+	Linerate string
 	// OnSession is called with each test, and each client that was refused.
 	OnSession func(Session)
 }
@@ -180,6 +185,15 @@ func (s *server) handle(a arrival) {
 		return
 	}
 	cookie, err := iperf3.ReadCookie(conn)
+	if err != nil && s.options.Linerate != "" && greeting.IsLinerate(cookie[:]) {
+		greeted := struct {
+			io.Reader
+			io.Writer
+		}{io.MultiReader(bytes.NewReader(cookie[:]), conn), conn}
+		_, _, _ = greeting.Server{Closed: s.options.Linerate}.Receive(greeted)
+		conn.Close() // without RST, so that the reason arrives
+		return
+	}
 	if err != nil {
 		socket.Reset(conn)
 		return
