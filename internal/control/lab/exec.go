@@ -47,6 +47,7 @@ func listenExec(name string) (*os.File, error) {
 
 // execRequest is a command to run in a host.
 type execRequest struct {
+	List     bool     `json:"list,omitempty"` // no command: the hosts' names are asked for
 	Host     string   `json:"host"`
 	Argv     []string `json:"argv"`
 	Env      []string `json:"env"`
@@ -55,8 +56,9 @@ type execRequest struct {
 }
 
 type execReply struct {
-	Status int    `json:"status"`
-	Error  string `json:"error,omitempty"`
+	Status int      `json:"status"`
+	Error  string   `json:"error,omitempty"`
+	Hosts  []string `json:"hosts,omitempty"`
 }
 
 func serveExec(listener net.Listener, p plan, nodes []*netlink.Namespace) {
@@ -81,18 +83,21 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 			f.Close()
 		}
 	}()
+	var names []string
+	for _, n := range p.Nodes {
+		names = append(names, n.Name)
+	}
+	if err == nil && v.List {
+		return execReply{Hosts: names}
+	}
 	if err == nil && (len(files) != 3 || len(v.Argv) == 0) {
 		err = errors.New("expected a command and three files")
 	}
 	if err != nil {
 		return execReply{Status: 1, Error: err.Error()}
 	}
-	i := slices.IndexFunc(p.Nodes, func(n planNode) bool { return n.Name == v.Host })
+	i := slices.Index(names, v.Host)
 	if i < 0 {
-		var names []string
-		for _, n := range p.Nodes {
-			names = append(names, n.Name)
-		}
 		return execReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host, strings.Join(names, ", "))}
 	}
 	var cmd *exec.Cmd
@@ -140,6 +145,23 @@ func exitStatus(state *os.ProcessState) int {
 }
 
 func signalStatus(s syscall.Signal) int { return 128 + int(s) }
+
+// Hosts lists the hosts and switches of the named lab of another process.
+func Hosts(name string) ([]string, error) {
+	conn, err := net.DialUnix("unix", nil, execAddress(name))
+	if err != nil {
+		return nil, fmt.Errorf("no lab named %s is up: %w", name, err)
+	}
+	defer conn.Close()
+	if err := file.SendFiles(conn, execRequest{List: true}); err != nil {
+		return nil, err
+	}
+	var reply execReply
+	if err := json.NewDecoder(conn).Decode(&reply); err != nil {
+		return nil, fmt.Errorf("ask lab %s for its hosts: %w", name, err)
+	}
+	return reply.Hosts, nil
+}
 
 // Exec runs a command in a host of the named lab of another process, and returns the
 // command's exit status. streams are its standard streams; terminal: they are one

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/flow"
@@ -48,11 +49,16 @@ var completed = map[string]struct {
 	"show":    {studyNames, alone},
 	"lab up":  {studyNames, filesToo},
 	"tune":    {func(*cobra.Command, []string, string) []string { return studies.ListNames() }, filesToo},
-	"report":  {runNames, alone},
-	"plot":    {runNames, alone},
-	"export":  {runNames, alone},
+	"report":  {oneRun, alone},
+	"plot":    {oneRun, alone},
+	"export":  {oneRun, alone},
 	"compare": {runNames, alone},
-	"note":    {runNames, alone},
+	"note":    {oneRun, alone},
+	"fix":     {oneRun, alone},
+	"runs rm": {runNames, alone},
+
+	"lab exec":  {labHosts, filesToo},
+	"lab shell": {labHosts, alone},
 
 	"--resume":    {runNames, alone},
 	"--run":       {runNames, alone},
@@ -126,7 +132,8 @@ func studyNames(_ *cobra.Command, args []string, _ string) []string {
 	return studies.Names()
 }
 
-// runNames are the latest runs, without those that the line has.
+// runNames are the latest runs, by ID and by name, without those that the line has. The
+// shells quote a name with spaces.
 func runNames(_ *cobra.Command, args []string, _ string) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 	defer cancel()
@@ -147,7 +154,29 @@ func runNames(_ *cobra.Command, args []string, _ string) []string {
 	for _, r := range runs {
 		names = append(names, r.ID)
 	}
+	for _, r := range runs {
+		if notebook.CheckName(r.Name) == nil {
+			names = append(names, r.Name)
+		}
+	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+}
+
+// oneRun is for verbs whose first argument alone is a run.
+func oneRun(cmd *cobra.Command, args []string, typed string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	return runNames(cmd, args, typed)
+}
+
+// labHosts are those of the lab that is up.
+func labHosts(cmd *cobra.Command, args []string, _ string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	names, _ := lab.Hosts(cmd.Flags().Lookup("lab").Value.String())
+	return names
 }
 
 // studyOf is the study that a line names; nil: none that can be read.

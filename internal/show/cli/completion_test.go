@@ -28,6 +28,12 @@ func TestCompletion(t *testing.T) {
 	if got := offered("report", ""); strings.TrimSpace(got) != ":4" {
 		t.Errorf("without a notebook: %q", got)
 	}
+	if got := offered("lab", "exec", "--lab", "none", ""); strings.TrimSpace(got) != ":0" {
+		t.Errorf("without a lab: %q", got)
+	}
+	if got := offered("report", "latest", ""); strings.TrimSpace(got) != ":4" {
+		t.Errorf("after the only run: %q", got)
+	}
 	if got := offered("tune", "x.conf", "--on", "missing.yaml", "--host", ""); strings.TrimSpace(got) != ":4" {
 		t.Errorf("of no study: %q", got)
 	}
@@ -36,7 +42,7 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := sciencetest.Run(7, 1)
-	kept.ID = notebook.ProposeID(kept.Study, 7)
+	kept.ID, kept.Name = notebook.ProposeID(kept.Study, 7), `Karl's "old" cable: port $3`
 	if err := store.Begin(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +58,9 @@ func TestCompletion(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"report|":                       "\narp-flux-7\n",
+		"report|Karl's \"o":             "\nKarl's \"old\" cable: port $3\n",
+		"runs|rm|latest|Ka":             "\nKarl's \"old\" cable: port $3\n",
+		"fix|arp":                       "\narp-flux-7\n",
 		"compare|latest|":               "\narp-flux-7\n",
 		"run|--resume|":                 "\nlatest\n",
 		"run|arp":                       "\narp-flux\n",

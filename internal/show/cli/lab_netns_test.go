@@ -121,6 +121,15 @@ func TestLab(t *testing.T) {
 		t.Fatalf("the server in h2 did not come up: %v\n%s", err, errs.String())
 	}
 
+	t.Run("completion", func(t *testing.T) {
+		for _, verb := range []string{"exec", "shell"} {
+			cmd := command(t, context.Background(), l.dir, "__completeNoDesc", "lab", verb, "--lab", l.name, "h")
+			cmd.Env = append(cmd.Env, l.mark)
+			if out, err := cmd.Output(); err != nil || !strings.HasPrefix(string(out), "h1\nh2\n:") {
+				t.Errorf("lab %s: %v, %q", verb, err, out)
+			}
+		}
+	})
 	t.Run("through a router", func(t *testing.T) {
 		l.ask(t, "h1", "reach", "10.2.0.2")
 		l.ask(t, "h1", "reach", "fd00:2::2")
