@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
 		claim, err := active.Wait(ctx, dir, work, func() []active.Work { return activeRuns(ctx) }, func(others []active.Work) {
-			fmt.Fprintf(said, "linerate: waiting: %s\n", spellWork(others))
+			say(said, "linerate: waiting: %s\n", spellWork(others))
 		})
 		if ctx.Err() != nil {
 			err = statusError{ExitInterrupted, errors.New("interrupted while waiting: nothing was measured")}
@@ -40,7 +39,7 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(said, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
+		say(said, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
 	}
 	return claim, nil
 }

@@ -118,7 +118,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 		}
 		runs = append(runs, a.What)
 	}
-	fmt.Fprintf(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(source.Some(runs, aliasRunsListed), ", "))
+	say(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(source.Some(runs, aliasRunsListed), ", "))
 	return command(ctx)
 }
 

@@ -49,7 +49,7 @@ func (d *planDocument) treatments() *document.Table {
 			}
 			t.Notes = words.Distinct(t.Notes, why)
 		}
-		t.Add(fmt.Sprintf("%d  %s", i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
+		t.Add(fmt.Sprintf("%d %s", i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
 	}
 	t.Notes = source.Some(t.Notes, limitsExplained)
 	return t

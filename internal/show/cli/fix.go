@@ -18,7 +18,7 @@ import (
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/remedy"
 	"linerate/internal/show/export"
-	"linerate/internal/show/figure"
+	"linerate/internal/show/text"
 )
 
 // commandsFormat is the one that writes no files.
@@ -87,8 +87,7 @@ Exit status: 0; 2 bad usage; 3 the run recommends nothing, or is in doubt.`,
   linerate fix latest --host nas --map eth0=enp3s0 | ssh root@nas sh
   linerate fix latest --format netplan -o fix
   linerate fix nas-7 arp-flux`,
-		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)
@@ -237,31 +236,31 @@ func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
 // print writes text that a shell can read: commands, or files behind a line that names
 // them.
 func (f fixFlags) print(w io.Writer, d *fixDocument) error {
-	text := hostconfig.Comment(fmt.Sprintf("%s (run %s)", d.Fix, d.Run)) + "\n"
+	out := hostconfig.Comment(fmt.Sprintf("%s (run %s)", d.Fix, d.Run)) + "\n"
 	for _, h := range d.Hosts {
 		if h.Config == nil {
-			text += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
+			out += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
 			continue
 		}
 		for _, file := range h.Files {
-			text += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
+			out += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
 		}
-		text += "\n" + applying(h)
+		out += "\n" + applying(h, columns(w))
 	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, out)
 	return err
 }
 
 // applying says how a host's files are put into effect, as comments.
-func applying(h fixHost) string {
-	text := "# then on " + h.Host + ":\n"
+func applying(h fixHost, width int) string {
+	out := "# then on " + h.Host + ":\n"
 	for _, command := range h.Apply {
-		text += "#   " + command + "\n"
+		out += "#   " + command + "\n"
 	}
 	for _, note := range h.Notes {
-		text += "# note: " + note + "\n"
+		out += text.Paragraph("# note: ", "#   ", note, width)
 	}
-	return text
+	return out
 }
 
 // write writes the files below a directory for each host, and prints their names.
@@ -293,34 +292,32 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 			}
 			fmt.Fprintln(w, path)
 		}
-		fmt.Fprint(w, applying(h))
+		fmt.Fprint(w, applying(h, columns(w)))
 	}
 	return nil
 }
 
 // remark says what the commands and files do not.
 func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
-	say := func(format string, args ...any) {
-		fmt.Fprintln(w, "linerate: "+figure.Plain(fmt.Sprintf(format, args...)))
-	}
+	remark := func(format string, args ...any) { say(w, "linerate: "+format+"\n", args...) }
 	for _, line := range fix.Undo {
-		say("the fix does without a setting of the baseline: %s", line)
+		remark("the fix does without a setting of the baseline: %s", line)
 	}
 	for _, option := range fix.Programs {
 		switch key, _, _ := strings.Cut(option, ":"); {
 		case slices.Contains(fix.Defaults, key):
-			say("%s was set for each connection; the commands make it the default of the senders", option)
+			remark("%s was set for each connection; the commands make it the default of the senders", option)
 		default:
-			say("%s is an option of the programs: no setting of a host makes it", option)
+			remark("%s is an option of the programs: no setting of a host makes it", option)
 		}
 	}
 	for _, line := range fix.Advice {
-		say("not among the settings: %s", line)
+		remark("not among the settings: %s", line)
 	}
 	if fix.Lab && len(f.replace) == 0 && len(fix.Hosts) > 0 {
-		say("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
+		remark("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
 	}
 	if f.format == commandsFormat && len(fix.Hosts) > 0 {
-		say("the commands hold until the next boot; --format %s writes files that last", source.Or(fixFormats()[1:]))
+		remark("the commands hold until the next boot; --format %s writes files that last", source.Or(fixFormats()[1:]))
 	}
 }

@@ -142,22 +142,27 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	switch r := l.Routing(); {
 	case r == nil:
 	case r.Daemon == "":
-		fmt.Fprintf(s.err, "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
+		say(s.err, "\nRoutes are made as %s would bring them: %s\n", strings.ToUpper(r.Protocol), r.Note)
 	default:
-		fmt.Fprintf(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
+		say(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
 	}
-	fmt.Fprintf(s.err, "\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
-		l.Mode(), up.Seconds(), flag, t.Hosts[0].Name, flag, t.Hosts[0].Name)
+	s.labReady(l.Mode(), up, t.Hosts[0].Name, flag)
 	for _, node := range l.Nodes() {
 		go func() {
 			<-b.Lost(node)
 			if ctx.Err() == nil { // and not because the lab is being taken down
-				fmt.Fprintf(s.err, "linerate: the agent of %s has ended\n", node)
+				say(s.err, "linerate: the agent of %s has ended\n", node)
 			}
 		}()
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// labReady says how to use a lab that is up.
+func (s streams) labReady(mode string, took time.Duration, host, flag string) {
+	say(s.err, "\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
+		mode, took.Seconds(), flag, host, flag, host)
 }
 
 func describeLab(t *topology.Topology) document.Document {

@@ -110,10 +110,10 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		said = io.Discard
 	}
 	if f.like.udp && !f.given("rate-cap") && !f.lossFree {
-		fmt.Fprintln(said, "linerate: -u without -b sends as fast as it can, where iperf3 sends 1 Mbit/s (-b 1M)")
+		say(said, "linerate: -u without -b sends as fast as it can, where iperf3 sends 1 Mbit/s (-b 1M)\n")
 	}
 	for _, why := range tooFew(o, expected) {
-		fmt.Fprintf(said, "linerate: with --duration %v, %s\n", o.Duration, why)
+		say(said, "linerate: with --duration %v, %s\n", o.Duration, why)
 	}
 	if err := f.keep.check(ctx); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (
 	run.Name = k.name
 	if err = keepRun(ctx, run); err != nil {
 		if !k.asked() {
-			fmt.Fprintf(said, "linerate: not kept in the notebook: %v (--no-save for none)\n", err)
+			say(said, "linerate: not kept in the notebook: %v (--no-save for none)\n", err)
 			err = nil
 		}
 		return "", "", err

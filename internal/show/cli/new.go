@@ -89,7 +89,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	about := fmt.Sprintf("%s × %s, %s", unit.Plural(len(plan.Treatments), "treatment"), unit.Plural(plan.Blocks(), "block"), estimate(plan.Time(plan.Blocks()).Seconds()))
 	if file == "-" {
 		_, err = s.out.Write(text)
-		fmt.Fprintf(s.err, "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)
+		say(s.err, "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)
 		return err
 	}
 	if err := absent(file, force); err != nil {
@@ -102,7 +102,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "%s: %s\nNext: linerate run %s\n", file, about, quote(file))
+	say(s.err, "%s: %s\nNext: linerate run %s\n", file, about, quote(file))
 	return nil
 }
 

@@ -54,13 +54,13 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 	if err := store.AddNote(ctx, id, record.Note{Time: time.Now(), Text: text}); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "noted on %s\n", id)
+	say(s.err, "noted on %s\n", id)
 	renewed, gone, err := renewPages(ctx, store, id)
 	for _, path := range renewed {
-		fmt.Fprintf(s.err, "written with it: %s\n", shortPath(path))
+		say(s.err, "written with it: %s\n", shortPath(path))
 	}
 	for _, path := range gone {
-		fmt.Fprintf(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path), id, quote(shortPath(filepath.Dir(path))))
+		say(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path), id, quote(shortPath(filepath.Dir(path))))
 	}
 	if err != nil {
 		return fmt.Errorf("the note is in the notebook, but not on the page: %w", err)

@@ -51,7 +51,7 @@ data for.`,
 			if err := export.WriteFile(f.out, func(w io.Writer) error { return write(found, w) }); err != nil {
 				return fmt.Errorf("plot %s of run %s: %w", found.Name, runs[0].ID, err)
 			}
-			fmt.Fprintf(s.err, "%s: %s\n", f.out, found.Title)
+			say(s.err, "%s: %s\n", f.out, found.Title)
 			return nil
 		},
 	}

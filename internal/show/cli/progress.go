@@ -9,6 +9,8 @@ import (
 
 	"linerate/internal/control/run"
 	"linerate/internal/model/metric"
+	"linerate/internal/show/figure"
+	"linerate/internal/show/words"
 )
 
 // progress shows on stderr how far a run is: one line that is drawn anew on a
@@ -35,7 +37,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 
 func (p *progress) show(s run.Progress) {
 	if !p.quiet && p.said.IsZero() {
-		fmt.Fprintf(p.w, "run %s\n", s.Run)
+		say(p.w, "run %s\n", s.Run)
 	}
 	if p.quiet || (!p.terminal && time.Since(p.said) < every) {
 		return
@@ -43,7 +45,7 @@ func (p *progress) show(s run.Progress) {
 	p.said = time.Now()
 	line := fmt.Sprintf("%d of %d trials, about %s left · %s", s.Done, s.Total, roundTime(s.Remaining), cmp.Or(lastFigure(s), s.Phase))
 	if !p.terminal {
-		fmt.Fprintln(p.w, line)
+		say(p.w, "%s\n", line)
 		return
 	}
 	const cells = 10
@@ -78,15 +80,12 @@ func (p *progress) replace(line string) {
 	case p.terminal:
 		p.draw(line)
 	default:
-		fmt.Fprintln(p.w, line)
+		say(p.w, "%s\n", line)
 	}
 }
 
 func (p *progress) draw(line string) {
-	if runes := []rune(line); len(runes) > p.width-1 {
-		line = string(runes[:p.width-2]) + "…"
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	fmt.Fprintf(p.w, "\r\x1b[K%s", words.Shorten(figure.Plain(line), p.width-1))
 	p.drawn = true
 }
 

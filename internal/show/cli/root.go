@@ -6,7 +6,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -38,7 +37,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		err = coded.cause
 	}
 	if err != nil {
-		fmt.Fprintf(errs, "linerate: %v\n", err)
+		say(errs, "linerate: %v\n", err)
 	}
 	return status
 }

@@ -78,7 +78,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if plan != nil {
 		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
 			if warning != "" {
-				fmt.Fprintln(s.err, "linerate: "+warning)
+				say(s.err, "linerate: %s\n", warning)
 			}
 		}
 	}

@@ -82,9 +82,9 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 	case len(list.Runs) > 0:
 		return text.Runs(s.out, list.Runs, textOptions(s.out, ""))
 	case f.study != "" || f.text != "" || !f.since.IsZero():
-		fmt.Fprintln(s.err, "No such runs; linerate runs lists all.")
+		say(s.err, "No such runs; linerate runs lists all.\n")
 	default:
-		fmt.Fprintln(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.")
+		say(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.\n")
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func removeRuns(ctx context.Context, s streams, references []string, yes bool) e
 	case errors.Is(err, notebook.ErrNotFound):
 		return usageError(fmt.Errorf("%w\nnothing was removed", err))
 	case err == nil:
-		fmt.Fprintf(s.err, "removed %s\n", strings.Join(ids, ", "))
+		say(s.err, "removed %s\n", strings.Join(ids, ", "))
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []str
 	if err != nil {
 		return false, err
 	}
-	fmt.Fprintf(s.err, "Remove for good:\n")
+	say(s.err, "Remove for good:\n")
 	for _, r := range list {
 		if !slices.Contains(ids, r.ID) {
 			continue
@@ -105,7 +105,7 @@ func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []str
 				parts = append(parts, shortPath(path))
 			}
 		}
-		fmt.Fprintf(s.err, "  %s\n", strings.Join(parts, ", "))
+		say(s.err, "  %s\n", strings.Join(parts, ", "))
 	}
 	fmt.Fprint(s.err, "Type yes to remove: ")
 	answer := make(chan string, 1)
@@ -121,6 +121,6 @@ func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []str
 			return true, nil
 		}
 	}
-	fmt.Fprintln(s.err, "Nothing was removed.")
+	say(s.err, "Nothing was removed.\n")
 	return false, statusError{ExitFailed, nil}
 }

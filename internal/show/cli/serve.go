@@ -180,7 +180,7 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 		at = append(at[:listenersListed:listenersListed], fmt.Sprintf("… (%d in all)", len(listeners)))
 	}
 	first := listeners[0].Addr().(*net.TCPAddr).AddrPort()
-	fmt.Fprintf(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(int(first.Port()), measure.DefaultPort, ":%d"))
+	say(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(int(first.Port()), measure.DefaultPort, ":%d"))
 	return listeners, nil
 }
 
@@ -215,7 +215,7 @@ func (l *sessionLog) line(session serve.Session) {
 			why += fmt.Sprintf(" (and %d more since the line before)", l.unlogged)
 		}
 		l.refused, l.unlogged = time.Now(), 0
-		fmt.Fprintf(l.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
+		say(l.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
 		return
 	}
 	text := "no test"
@@ -232,5 +232,5 @@ func (l *sessionLog) line(session serve.Session) {
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")
 	}
-	fmt.Fprintf(l.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), client, text)
+	say(l.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), client, text)
 }

@@ -69,16 +69,16 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	at := &serve.Iperf3{Users: logins}
 	var err error
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
-		fmt.Fprintf(log, "iperf3 clients are not answered: %v\n", inUse(err, f.listen, "--iperf3"))
+		say(log, "iperf3 clients are not answered: %v\n", inUse(err, f.listen, "--iperf3"))
 		return nil
 	}
 	switch {
 	case at.Users != nil:
-		fmt.Fprintf(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
+		say(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
 	case token:
-		fmt.Fprintf(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())
+		say(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())
 	default:
-		fmt.Fprintf(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
+		say(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
 	}
 	return at
 }

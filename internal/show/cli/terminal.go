@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -39,6 +40,16 @@ func terminalWidth(w io.Writer) (width int, terminal bool) {
 	}
 	width, _, _ = term.GetSize(int(file.Fd()))
 	return width, os.Getenv("TERM") != "dumb"
+}
+
+// say writes what is not an answer: notes, errors, what was written where. On a terminal, and
+// where $COLUMNS is set, it fits the width; in a pipe or a log a message is a line.
+func say(w io.Writer, format string, args ...any) {
+	width := 0
+	if terminal, _ := terminalWidth(w); terminal > 0 || os.Getenv("COLUMNS") != "" {
+		width = columns(w)
+	}
+	_, _ = io.WriteString(w, text.Message(fmt.Sprintf(format, args...), width)) // no error can be reported
 }
 
 // textOptions fit a report to where it goes: its width, and colour on a terminal unless

@@ -129,7 +129,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 		return inputError(file, err)
 	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
-		fmt.Fprintf(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
+		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
 	claim, err := enter(cmd.Context(), s.err, "tune "+o.Name, f.wait)
 	if err != nil {
@@ -174,10 +174,10 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.Planned = func(p *study.Plan) {
 		if detects := planSensitivity(p); detects != nil && !f.quiet {
-			fmt.Fprintf(s.err, "linerate: %s, about %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), roundTime(p.Time(p.Blocks())), evidence.Sensitivity(detects))
+			say(s.err, "linerate: %s, about %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), roundTime(p.Time(p.Blocks())), evidence.Sensitivity(detects))
 		}
 		if warning := run.BlocksWarning(p); warning != "" {
-			fmt.Fprintln(s.err, "linerate: "+warning)
+			say(s.err, "linerate: %s\n", warning)
 		}
 	}
 	o.Finished = func(made *record.Run) error {

@@ -45,7 +45,8 @@ func (f tuneFlags) asker(ctx context.Context, s streams, progress *progress) fun
 		return nil
 	}
 	return func(o *record.TuneOffer) (bool, error) {
-		fmt.Fprintf(s.err, "%s.\nKeep it? [y/N] ", tuning.Offered(o))
+		say(s.err, "%s.\n", tuning.Offered(o))
+		fmt.Fprint(s.err, "Keep it? [y/N] ")
 		answers := make(chan string, 1)
 		go func() { // ends with the process where there is no answer
 			line, _ := bufio.NewReader(in).ReadString('\n') // no line: no

@@ -50,6 +50,7 @@ type Block interface{ block() }
 type Statement struct {
 	Label, Text string
 	Tone        Tone
+	Command     bool // the text is one, as an Item's
 	Items       []Item
 }
 

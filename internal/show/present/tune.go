@@ -91,11 +91,11 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
 	}
 	if o := result.Offer; o != nil && o.Command != "" {
-		last = append(last, document.Statement{Label: "Accept", Text: o.Command})
+		last = append(last, document.Statement{Label: "Accept", Text: o.Command, Command: true})
 	}
 	last = append(last, document.Statements("Page", pages...)...)
 	if len(runs) > 0 {
-		last = append(last, document.Statement{Label: "Again", Text: runs[0].Again})
+		last = append(last, document.Statement{Label: "Again", Text: runs[0].Again, Command: true})
 	}
 	if len(last) > 0 {
 		d.Summary = append(d.Summary, last)

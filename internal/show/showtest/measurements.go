@@ -1,4 +1,4 @@
-package text
+package showtest
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// withPeer is a measurement against an iperf3 server.
-func withPeer(counted string) *record.Measure {
-	m := measurement(1)
+// WithPeer is a measurement against an iperf3 server.
+func WithPeer(counted string) *record.Measure {
+	m := Measurement(1)
 	m.Peer, m.PeerCPUPercent = "iperf3 3.12", 12.4
 	m.Unknown = []string{"a common window: iperf3 counts over its own time", "whether the server has done as it was asked"}
 	m.Ends = m.Ends[:1]
@@ -29,8 +29,8 @@ func withPeer(counted string) *record.Measure {
 	return m
 }
 
-// measurement is one of so many TCP flows.
-func measurement(flows int) *record.Measure {
+// Measurement is one of so many TCP flows.
+func Measurement(flows int) *record.Measure {
 	m := &record.Measure{
 		Address: "10.0.0.1:5202", Protocol: "tcp", DurationS: 10, WarmupS: 1, CPUSPerGigabyte: 0.53,
 		Directions: []record.MeasureDirection{{
@@ -53,8 +53,8 @@ func measurement(flows int) *record.Measure {
 	return m
 }
 
-// datagrams makes a measurement one of UDP.
-func datagrams(m *record.Measure) *record.Measure {
+// Datagrams makes a measurement one of UDP.
+func Datagrams(m *record.Measure) *record.Measure {
 	m.Protocol = "udp"
 	lost := int64(0)
 	var sum record.Datagrams
@@ -72,8 +72,8 @@ func datagrams(m *record.Measure) *record.Measure {
 	return m
 }
 
-// transacting makes a measurement one of requests and responses.
-func transacting(m *record.Measure) *record.Measure {
+// Transacting makes a measurement one of requests and responses.
+func Transacting(m *record.Measure) *record.Measure {
 	m.Protocol = "rr"
 	l := &record.Distribution{P50Us: 45, P90Us: 51.2, P99Us: 98.7, P999Us: 310, P9999Us: 1250, MaxUs: 4000}
 	for i := range m.Flows {
@@ -88,4 +88,55 @@ func transacting(m *record.Measure) *record.Measure {
 	m.Ends[0].CPUUsPerTransaction, m.Ends[1].CPUUsPerTransaction = 20, 11.2
 	m.Ends[0].BytesPerConnection, m.Ends[1].BytesPerConnection = 512, 1234
 	return m
+}
+
+// Latency is what the probe of a measurement saw, idle and loaded.
+func Latency() *record.Latency {
+	return &record.Latency{
+		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
+		Loaded:     &record.Distribution{Count: 1000, P50Us: 61e3, P90Us: 70e3, P99Us: 80e3, P999Us: 90e3, MaxUs: 95e3},
+		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
+		Grade: "C", Means: "calls suffer, pages open late",
+	}
+}
+
+// Measurements are measurements of every kind, by name.
+func Measurements() map[string]*record.Measure {
+	all := map[string]*record.Measure{
+		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)), "many flows": Measurement(40),
+		"iperf3": WithPeer(record.CountedAcknowledged), "iperf3 read": WithPeer(record.CountedReceived), "iperf3 udp": WithPeer(record.CountedByPeer),
+		"latency": Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4), "in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)),
+	}
+	all["latency"].Latency = Latency()
+	read := all["both"].Directions[0]
+	read.Direction, read.LimitWhy = "read", "the rate of the sender's shaper, tbf on enp3s0f0np0 at 941.5 Mbit/s with 1514 bytes of burst"
+	all["both"].Directions = append(all["both"].Directions, read)
+	auto, plain := Measurement(3), Measurement(1)
+	for i := range auto.Flows {
+		auto.Flows[i].SendMode, auto.Flows[i].ReceiveMode, auto.Flows[i].CallBytes = "splice", "truncate", 1<<20
+	}
+	auto.Flows[2].SendMode, auto.Flows[2].ModeNote = "write", "splice: no room for a pipe"
+	auto.Mode, plain.Mode = "auto", "copy"
+	all["modes"].Modes = []*record.Measure{auto, plain}
+	for i := range 4 {
+		for _, host := range []string{record.NodeClient, record.NodeServer} {
+			all["addresses"].Addresses = append(all["addresses"].Addresses, record.MeasureAddress{
+				Host: host, Address: fmt.Sprintf("2001:db8:85a3:8d3:1319:8a2e:370:%d", 7000+i), Interface: fmt.Sprintf("enp3s0f%dnp%d", i, i), Flows: 3, WriteBps: 941e6, ReadBps: 512e6,
+			})
+		}
+	}
+	all["addresses"].Directions = append(all["addresses"].Directions, read)
+	doubt := all["in doubt"]
+	doubt.Trust = append(doubt.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
+	doubt.Expect = &record.Expectation{Gate: ">= 1gbit"}
+	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0, "unknown: neither end's interface reports a speed"
+	doubt.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
+	doubt.Flows[1].Error = "connection reset by the peer"
+	doubt.Run, doubt.Page = "measure-2026-03-02-09-30-00", "measurements/after-the-new-cable/report.html"
+	all["loss-free"].LossFree = &record.LossFree{
+		RateBps: 94e6, PacketsPerS: 7982.3, DatagramBytes: 1472, LostAtBps: 95e6, Repeats: 2, ConfirmS: 10,
+		Places: []record.LossPlace{{Host: "client", What: "the queue of eth0 (tbf)", Packets: 1234}, {What: "where no host counts them", Packets: 5}},
+		Trials: []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}},
+	}
+	return all
 }

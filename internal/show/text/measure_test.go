@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/present"
+	"linerate/internal/show/showtest"
 	"linerate/internal/show/words"
 )
 
@@ -43,7 +44,7 @@ func TestMeasureTextDatagrams(t *testing.T) {
             CPUs 5.0 % busy), server 0.22 s (all of its 1 CPU 30 % busy)
   Trust     2 of 2 checks passed: wire, limit
 `
-	if got := measureText(t, datagrams(measurement(1)), 80); got != want {
+	if got := measureText(t, showtest.Datagrams(showtest.Measurement(1)), 80); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -66,14 +67,14 @@ func TestMeasureTextTransactions(t *testing.T) {
             8 CPUs 5.0 % busy), server 11 µs (all of its 1 CPU 30 % busy)
   Trust     2 of 2 checks passed: wire, limit
 `
-	if got := measureText(t, transacting(measurement(1)), 80); got != want {
+	if got := measureText(t, showtest.Transacting(showtest.Measurement(1)), 80); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 // TestMeasureTextUDPRR: what was lost of requests and responses over UDP is shown.
 func TestMeasureTextUDPRR(t *testing.T) {
-	m := transacting(measurement(1))
+	m := showtest.Transacting(showtest.Measurement(1))
 	m.Protocol = "udp-rr"
 	said := func(unanswered, late int64, share float64) string {
 		x := *m.Transactions
@@ -101,7 +102,7 @@ func TestMeasureTextUDPRR(t *testing.T) {
 // TestMeasureTextModes: how bytes were moved is shown once for flows that did
 // alike, and a measurement in several modes is shown mode by mode.
 func TestMeasureTextModes(t *testing.T) {
-	auto, plain := measurement(3), measurement(1)
+	auto, plain := showtest.Measurement(3), showtest.Measurement(1)
 	for i := range auto.Flows {
 		auto.Flows[i].SendMode, auto.Flows[i].ReceiveMode, auto.Flows[i].CallBytes = "splice", "truncate", 1<<20
 	}
@@ -115,7 +116,7 @@ func TestMeasureTextModes(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	alone := measurement(1)
+	alone := showtest.Measurement(1)
 	alone.Flows[0].SendMode, alone.Flows[0].ModeNote = "write", "splice: no room for a pipe"
 	if text = measureText(t, alone, 100); !strings.Contains(text, "Moved     sent by write, received by ?; splice: no room for a pipe\n") {
 		t.Errorf("one flow:\n%s", text)
@@ -133,13 +134,8 @@ func TestMeasureTextModes(t *testing.T) {
 // TestMeasureTextLatency: idle and loaded side by side, what that is by RFC 6349,
 // and in a word.
 func TestMeasureTextLatency(t *testing.T) {
-	m := measurement(1)
-	m.Latency = &record.Latency{
-		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
-		Loaded:     &record.Distribution{Count: 1000, P50Us: 61e3, P90Us: 70e3, P99Us: 80e3, P999Us: 90e3, MaxUs: 95e3},
-		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
-		Grade: "C", Means: "calls suffer, pages open late",
-	}
+	m := showtest.Measurement(1)
+	m.Latency = showtest.Latency()
 	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest of 333: 700 µs, max
                                900 µs; 333 responses
   under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, 2nd slowest of 1,000:
@@ -165,7 +161,7 @@ func TestMeasureTextLatency(t *testing.T) {
 // TestMeasureTextAddresses: several addresses have their totals, many have those
 // of some.
 func TestMeasureTextAddresses(t *testing.T) {
-	m := measurement(2)
+	m := showtest.Measurement(2)
 	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
 	for i := range 2 {
 		m.Addresses = append(m.Addresses, record.MeasureAddress{
@@ -182,7 +178,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
-	m = transacting(measurement(1))
+	m = showtest.Transacting(showtest.Measurement(1))
 	for range 20 {
 		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1, RatePerS: 1234})
 	}
@@ -209,7 +205,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 
 // TestMeasureTextFits: with addresses where there is room for them.
 func TestMeasureTextFits(t *testing.T) {
-	for _, m := range []*record.Measure{measurement(20), datagrams(measurement(20)), transacting(measurement(20))} {
+	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
 		for _, width := range []int{60, 80} {
 			if text := measureText(t, m, width); strings.Contains(text, ":33000") {
 				t.Errorf("width %d: addresses in\n%s", width, text)
@@ -229,7 +225,7 @@ func TestPeerText(t *testing.T) {
                          1448/1538); 940 Mbit/s to 942 Mbit/s by interval
           940.7 Mbit/s   iperf3's own: it received 1.19 GB in its 10.12 s
 `
-	if got := measureText(t, withPeer(record.CountedAcknowledged), 80); !strings.HasPrefix(got, want) {
+	if got := measureText(t, showtest.WithPeer(record.CountedAcknowledged), 80); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant it to begin\n%s", got, want)
 	}
 	for counted, parts := range map[string][]string{
@@ -238,7 +234,7 @@ func TestPeerText(t *testing.T) {
 		record.CountedByPeer:       {"as the server says, over its own time", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
 		for _, width := range []int{60, 80, 120} {
-			text := strings.Join(strings.Fields(measureText(t, withPeer(counted), width)), " ")
+			text := strings.Join(strings.Fields(measureText(t, showtest.WithPeer(counted), width)), " ")
 			for _, part := range parts {
 				if !strings.Contains(text, part) {
 					t.Errorf("%s, width %d: no %q in\n%s", counted, width, part, text)
@@ -246,7 +242,7 @@ func TestPeerText(t *testing.T) {
 			}
 		}
 	}
-	silent := withPeer(record.CountedAcknowledged)
+	silent := showtest.WithPeer(record.CountedAcknowledged)
 	silent.Directions[0].Peer.Seconds, silent.Directions[0].Peer.GoodputBps = 0, 0
 	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text, "? iperf3's own: it received 1.19 GB, and does not report in what time") {
 		t.Errorf("an old server's figure:\n%s", text)
@@ -266,14 +262,14 @@ func TestMeasureText(t *testing.T) {
             server 0.22 s (all of its 1 CPU 30 % busy)
   Trust     2 of 2 checks passed: wire, limit
 `
-	if got := measureText(t, measurement(1), 100); got != want {
+	if got := measureText(t, showtest.Measurement(1), 100); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 // What is wrong is shown in full, on a narrow terminal, too.
 func TestMeasureTextTells(t *testing.T) {
-	m := measurement(40)
+	m := showtest.Measurement(40)
 	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
 	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface reports a speed"

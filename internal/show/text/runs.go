@@ -14,6 +14,7 @@ import (
 const (
 	mostID      = 30  // cells: a longer ID has a line of its own
 	mostRunName = 20  // cells: a longer name is cut
+	leastAnswer = 16  // cells: an answer with less room has a line of its own
 	timedWidth  = 100 // of a terminal with room for the time of day
 )
 
@@ -27,10 +28,10 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 	}
 	id, name := len("run"), 0
 	for _, r := range runs {
-		if len(r.ID) <= mostID {
+		if len(r.ID) <= min(mostID, t.width/3) {
 			id = max(id, len(r.ID))
 		}
-		name = max(name, min(words.Width(figure.Plain(r.Name)), mostRunName))
+		name = max(name, min(words.Width(figure.Plain(r.Name)), mostRunName, t.width/4))
 	}
 	if name > 0 {
 		name = max(name, len("name"))
@@ -41,8 +42,12 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 			text += pad(words.Shorten(figure.Plain(named), name), name) + "  "
 		}
 		text += fmt.Sprintf("%6s  ", trials)
-		room := max(t.width-words.Width(text), 16)
-		t.line("", text+words.Shorten(figure.Plain(said), room))
+		if room := t.width - words.Width(text); room >= leastAnswer {
+			t.line("", text+words.Shorten(figure.Plain(said), room))
+			return
+		}
+		t.line("", text)
+		t.line("", words.Shorten("    "+figure.Plain(said), t.width))
 	}
 	line("run", "date (UTC)", "name", "trials", "answer")
 	for _, r := range runs {

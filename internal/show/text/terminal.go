@@ -67,20 +67,48 @@ func (t *terminal) paragraph(attribute, head, rest, text string) {
 // labelWidth is where the second column begins.
 const labelWidth = 12
 
-// labelled writes text in the second column, beside a label.
-func (t *terminal) labelled(attribute, label, text string) {
-	t.paragraph(attribute, "  "+pad(label, labelWidth-2), strings.Repeat(" ", labelWidth), text)
+// Message lays out what is said on a terminal while a command works: paragraphs, one a line,
+// whose other lines are indented. Commands on lines of their own stay as they are; width 0:
+// all lines do.
+func Message(text string, width int) string {
+	t := terminal{width: width}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		line = figure.Plain(line)
+		said := strings.TrimLeft(line, " ")
+		indent := line[:len(line)-len(said)]
+		if width == 0 || words.Width(line) <= width || indent != "" && isCommand(said) {
+			t.out.WriteString(line + "\n")
+			continue
+		}
+		t.paragraph("", indent, indent+"  ", said)
+	}
+	return t.out.String()
 }
 
-// command wraps a command so that it can still be copied into a shell: a
-// broken line ends with a backslash. Other advice is wrapped as prose.
-func (t *terminal) command(head, rest, text string) {
-	text = figure.Plain(text)
+// isCommand reports whether a text is a command of a shell.
+func isCommand(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
 	switch first {
-	case "sysctl", "ip", "arp", "ethtool", "tc", "bridge", "echo", "linerate", "nft":
-	default:
+	case "sysctl", "ip", "arp", "ethtool", "tc", "bridge", "echo", "printf", "linerate", "iperf3", "nft", "modprobe", "systemctl":
+		return true
+	}
+	return false
+}
+
+// command wraps a command so that it can still be copied into a shell: a broken line ends
+// with a backslash. One with quotes, in which a backslash means something else, is not
+// broken. Other advice is wrapped as prose.
+func (t *terminal) command(head, rest, text string) {
+	text = figure.Plain(text)
+	if host, command, found := strings.Cut(text, ": "); found && strings.HasPrefix(host, "on ") && isCommand(command) {
+		head, text = head+host+": ", command
+	}
+	switch {
+	case !isCommand(text):
 		t.paragraph("", head, rest, text)
+		return
+	case strings.ContainsAny(text, `'"`):
+		t.out.WriteString(head + text + "\n")
 		return
 	}
 	lines := wrap(text, t.width-words.Width(rest)-2, t.width-words.Width(head)-2)
@@ -121,21 +149,30 @@ func cut(text string, n int) string {
 	return head + "…"
 }
 
-// units stay on the line of their number.
-var units = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
+// Words that stay on one line: a number and its unit, and a command behind a colon.
+var (
+	units    = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
+	commands = regexp.MustCompile(`: (?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,(]|[:,]\S)*`)
+)
 
-// wrap breaks text at spaces into lines of at most n cells, the first of at
-// most first. A longer word is broken where it must be.
+// paths and URLs are not broken, however long.
+var paths = regexp.MustCompile(`^["“(]?(?:https?://|[\w.~-]*/)[\w./@+%:?=&~-]*[)”",.;:]*$`)
+
+// unbroken reports whether a word stays whole where it is longer than a line.
+func unbroken(word string) bool { return strings.Contains(word, " ") || paths.MatchString(word) }
+
+// wrap breaks text at spaces into lines of at most n cells, the first of at most first. A
+// longer word is broken where it must be, unless it is to be copied.
 func wrap(text string, n, first int) []string {
 	var lines []string
-	line, room := "", max(first, 8)
-	n = max(n, 8)
+	line, room := "", max(first, leastWrap)
+	n = max(n, leastWrap)
 	flush := func() { lines, line, room = append(lines, line), "", n }
 	for _, word := range splitWords(text) {
 		if line != "" && words.Width(line)+1+words.Width(word) > room {
 			flush()
 		}
-		for line == "" && words.Width(word) > room {
+		for line == "" && words.Width(word) > room && !unbroken(word) {
 			line, word = chop(word, room)
 			flush()
 		}
@@ -144,9 +181,16 @@ func wrap(text string, n, first int) []string {
 	return append(lines, line)
 }
 
-// splitWords splits at spaces, but not between a number and its unit.
+// leastWrap are the cells of the narrowest lines: of one wide character.
+const leastWrap = 2
+
+// splitWords splits at spaces, but not within what stays together.
 func splitWords(text string) []string {
 	const joint = "\x00"
+	text = commands.ReplaceAllStringFunc(text, func(s string) string {
+		command := strings.TrimRight(s[len(": "):], " ")
+		return ": " + strings.ReplaceAll(command, " ", joint) + s[len(": ")+len(command):]
+	})
 	words := strings.Fields(units.ReplaceAllString(text, "$1"+joint+"$2$3"))
 	for i, word := range words {
 		words[i] = strings.ReplaceAll(word, joint, " ")

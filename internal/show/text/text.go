@@ -33,9 +33,9 @@ func Run(w io.Writer, r *document.Report, o Options) error {
 	t := o.terminal()
 	t.document(&r.Document)
 	t.blank()
-	for _, last := range []struct{ label, text string }{{"Made in", r.MadeIn}, {"Page", o.Page}, {"Again", r.Again}} {
-		if last.text != "" {
-			t.labelled("", last.label, last.text)
+	for _, last := range []document.Statement{{Label: "Made in", Text: r.MadeIn}, {Label: "Page", Text: o.Page}, {Label: "Again", Text: r.Again, Command: true}} {
+		if last.Text != "" {
+			t.statement(last)
 		}
 	}
 	return t.flush(w)
@@ -92,17 +92,17 @@ func (t *terminal) block(b document.Block) {
 	case document.Heading:
 		t.line(bold, "  "+b.Text)
 	case document.Diagnostic:
-		t.out.WriteString(figure.Plain(b.Head) + "\n") // whole, for editors
+		t.paragraph("", "", "    ", b.Head) // begins as editors read it
 		t.paragraph("", "    ", "    ", b.Text)
 		if b.Fix != "" {
 			t.paragraph("", "    → ", "      ", b.Fix)
 		}
 	case document.Listing:
 		if b.Caption != "" {
-			t.line("", "    "+b.Caption)
+			t.paragraph("", "    ", "      ", b.Caption)
 		}
 		for _, line := range b.Lines {
-			t.line("", "      "+line)
+			t.listed(line)
 		}
 	default:
 		panic(fmt.Sprintf("a summary has no %T", b))
@@ -114,10 +114,15 @@ var toneColors = map[document.Tone]string{document.Wrong: red, document.Good: gr
 // statement writes a sentence in the second column, beside its label, and its
 // items below it.
 func (t *terminal) statement(s document.Statement) {
-	t.labelled(toneColors[s.Tone], s.Label, s.Text)
 	margin := strings.Repeat(" ", labelWidth)
+	head := "  " + pad(s.Label, labelWidth-2)
+	if s.Command {
+		t.command(head, margin+"  ", s.Text)
+	} else {
+		t.paragraph(toneColors[s.Tone], head, margin, s.Text)
+	}
 	for _, item := range s.Items {
-		head := margin + item.Mark + " "
+		head = margin + item.Mark + " "
 		rest := strings.Repeat(" ", words.Width(head))
 		switch {
 		case item.Command:
@@ -126,4 +131,18 @@ func (t *terminal) statement(s document.Statement) {
 			t.paragraph(toneColors[item.Tone], head, rest, item.Text)
 		}
 	}
+}
+
+// listed writes a line of a listing: a command to copy, or text whose other lines, where it
+// is too long, are indented as it is.
+func (t *terminal) listed(line string) {
+	const margin = "      "
+	line = strings.TrimRight(figure.Plain(line), " ")
+	text := strings.TrimLeft(line, " ")
+	indent := margin + line[:len(line)-len(text)]
+	if words.Width(margin+line) <= t.width {
+		t.out.WriteString(strings.TrimRight(margin+line, " ") + "\n")
+		return
+	}
+	t.command(indent, indent+"  ", text)
 }

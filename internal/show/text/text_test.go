@@ -65,12 +65,21 @@ func TestTextGolden(t *testing.T) {
 	}
 }
 
+// toCopy reports whether a line may be wider than the terminal.
+func toCopy(line string) bool {
+	said := strings.Fields(line)
+	return len(said) > 0 && (isCommand(said[0]) || paths.MatchString(said[len(said)-1]))
+}
+
 func TestTextFits(t *testing.T) {
 	for name, run := range showtest.Variants() {
-		for _, width := range []int{80, 100, 160} {
+		for _, width := range []int{60, 80, 100, 160, 200} {
 			for _, line := range strings.Split(written(t, run, Options{Width: width}), "\n") {
-				if words.Width(line) > width {
+				if words.Width(line) > width && !toCopy(line) {
 					t.Errorf("%s at %d columns: a line of %d: %s", name, width, words.Width(line), line)
+				}
+				if cut := regexp.MustCompile(`\S…|…\S`).FindString(line); cut != "" {
+					t.Errorf("%s at %d columns: a word is cut, %q, in %s", name, width, cut, line)
 				}
 				if strings.TrimRight(line, " ") != line {
 					t.Errorf("%s: spaces at the end of %q", name, line)

@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/sqlite"
+	"linerate/internal/host/apply"
+	"linerate/internal/model/record"
+	"linerate/internal/science/conclude"
+	"linerate/internal/show/present"
+	"linerate/internal/show/showtest"
+	"linerate/internal/show/starter"
+	"linerate/studies"
+)
+
+// output is what of a verb's output is looked at.
+type output struct {
+	lines  []string                  // without the verb; WIDTH is how wide the terminal is
+	print  func(*testing.T) []string // what needs a network, or a terminal
+	exempt string                    // why it is as wide as it is
+	whole  func(line string) bool    // lines that are not for people, and stay whole
+	file   bool                      // stdout is one: its messages alone are looked at
+}
+
+// outputs has an entry for every verb.
+var outputs = map[string]output{
+	"run":            {lines: []string{"--resume arp-flux-7"}, print: shownRuns},
+	"studies":        {lines: []string{""}},
+	"show":           {exempt: "prints a file"},
+	"check":          {lines: append(studies.Names(), "arp-flux --seed 7", "ip-alias --set workload.tool=linerate")},
+	"limits":         {},
+	"limits goodput": {lines: []string{"", "--vlan 1", "--rate 10gbit --mtu 9000 --family ipv6", "--protocol udp --datagram 64", "--shaped"}},
+	"limits bdp":     {lines: []string{"", "--rate 10G --rtt 30ms --window 64K --answer 64kB"}},
+	"limits ecmp": {lines: []string{"--links 4", "--links 4 --flows 32", "--links 4 --flows 64 --tiers 2", "--links 4 --hosts 64 --flows 1000",
+		"--links 4 --rate 1gbit,1gbit,10gbit,10gbit --flows 8 --weights 1,1,10,10"}},
+	"schema":    {exempt: "prints JSON"},
+	"tune":      {lines: []string{"linux-10g --lint --elsewhere", "blog.conf --lint --elsewhere", "freebsd-10g --lint --elsewhere", "--lists"}, print: shownTuning},
+	"lab":       {},
+	"lab up":    {lines: []string{"nas.yaml", "missing.yaml"}, print: shownLabs},
+	"lab exec":  {lines: []string{"h1", "--lab a-lab-that-is-not-there-and-has-a-long-name h1 -- ip address"}},
+	"lab shell": {lines: []string{"", "--lab a-lab-that-is-not-there-and-has-a-long-name h1"}},
+	"serve":     {lines: []string{"-p 5203 --listen :5204", "--allow x --max-rate fast --iperf3 5201"}, print: shownServing},
+	"measure":   {lines: []string{"127.0.0.1:1 --duration 1s --no-save", "127.0.0.1 --streams 0 --duration x --protocol sctp"}, print: shownMeasurements},
+	"runs":      {lines: []string{"", "--grep cable", "--study nothing", "--since soon"}, whole: isID},
+	"runs rm":   {lines: []string{"nothing --yes", "gone-WIDTH --yes", "arp-flux-7"}},
+	"report":    {lines: append(keptRuns(), "nothing", "loaded-7 --out out-WIDTH --html page.html", "loaded-7 --out a/directory/whose/path/is/longer/than/most/terminals/are/wide/WIDTH")},
+	"compare": {lines: []string{"arp-flux-7 half-8", "arp-flux-7 half-8 --all", "arp-flux-7 loaded-7", "arp-flux-7 loaded-7 --all", "loaded-7 loaded-8", "loaded-7 loaded-8 --all",
+		"loaded-goodput-7 loaded-goodput-8", "treatments-30-7 treatments-30-8", "named␣after␣what␣was␣changed␣in␣the␣rack half-8", "arp-flux-7 in-doubt-7", "measured-1 measured-2", "arp-flux-7 arp-flux-7"}},
+	"plot":    {lines: []string{"arp-flux-7 -o figure.svg", "arp-flux-7 -o figure.svg --figure nothing", "loaded-7 -o a-name-of-a-figure-that-is-rather-long-as-some-people-have-them.svg --figure effects", "loaded-7 -o x.gif --scale 9"}},
+	"fix":     {lines: fixLines(), whole: forShells},
+	"note":    {lines: []string{"loaded-7 after␣the␣new␣cable␣in␣port␣3,␣when␣the␣old␣switch␣had␣gone", "nothing x"}},
+	"export":  {exempt: "writes files"},
+	"recover": {lines: []string{"--list"}, print: shownRecovery},
+	"new":     {lines: []string{"", "nass"}},
+}
+
+func init() {
+	for _, k := range starter.Kinds {
+		outputs["new "+k.Name] = output{lines: []string{"-o " + k.Name + "-WIDTH.yaml", "-o " + k.Name + "-WIDTH.yaml", "-o -"}, file: true}
+	}
+	for _, name := range []string{"agent", "lab init", "lab emulate", "transaction-worker"} {
+		outputs[name] = output{exempt: "is for programs"}
+	}
+}
+
+// TestOutputFits: no verb prints a line wider than the terminal, neither answers nor
+// messages. A verb without an entry in outputs fails.
+func TestOutputFits(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv(notebook.Variable, filepath.Join(dir, "notebook.db"))
+	wrongFiles(t)
+	keepRuns(t, filepath.Join(dir, "notebook.db"))
+	left := map[string]bool{}
+	for name := range outputs {
+		left[name] = true
+	}
+	look := func(t *testing.T, what, said string, width int, whole func(string) bool) {
+		t.Helper()
+		if strings.TrimSpace(said) == "" {
+			t.Errorf("%s: nothing is printed", what)
+		}
+		if strings.Contains(said, "\x1b") {
+			t.Errorf("%s: escape sequences without a terminal", what)
+		}
+		for _, wide := range tooWide(said, width) {
+			if whole == nil || !whole(wide) {
+				t.Errorf("%s at %d columns: %q", what, width, wide)
+			}
+		}
+	}
+	everyCommand(Command(), func(cmd *cobra.Command) {
+		name := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
+		if name == "" {
+			return
+		}
+		o, known := outputs[name]
+		if delete(left, name); !known {
+			t.Errorf("%s: expected an entry in outputs: lines whose width is checked, or why it is exempt", name)
+		}
+		for _, width := range testedWidths {
+			t.Setenv("COLUMNS", fmt.Sprint(width))
+			for _, line := range o.lines {
+				line = strings.TrimSpace(name + " " + strings.ReplaceAll(line, "WIDTH", strconv.Itoa(width)))
+				var both strings.Builder
+				var answers io.Writer = &both
+				if o.file {
+					answers = io.Discard
+				}
+				Main(arguments(line), strings.NewReader(""), answers, &both)
+				look(t, line, both.String(), width, o.whole)
+			}
+			if o.print != nil {
+				for i, said := range o.print(t) {
+					look(t, fmt.Sprintf("%s, %d", name, i+1), said, width, nil)
+				}
+			}
+		}
+	})
+	for name := range left {
+		t.Errorf("outputs has %q, which is no verb", name)
+	}
+	for _, width := range testedWidths {
+		t.Setenv("COLUMNS", fmt.Sprint(width))
+		for _, wrong := range wrongLines {
+			var errs strings.Builder
+			Main(arguments(wrong.line), strings.NewReader(""), &errs, &errs)
+			look(t, wrong.line, errs.String(), width, nil)
+		}
+	}
+}
+
+// kept are the variants that are in the notebook, each twice: with seeds 7 and 8.
+var kept = []string{"arp-flux", "in-doubt", "interrupted", "two-factors", "loaded", "loaded-goodput", "lossy", "ablated", "treatments-30", "no-condition", "ipv6", "fabric"}
+
+func keptRuns() (ids []string) {
+	for _, name := range kept {
+		ids = append(ids, name+"-7")
+	}
+	return append(ids, "measured-1")
+}
+
+// keepRuns fills the notebook.
+func keepRuns(t *testing.T, path string) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(from *record.Run, id, name string) {
+		run := *from
+		run.ID, run.Name, run.Trials = id, name, nil
+		err := store.Begin(t.Context(), &run)
+		for _, trial := range from.Trials {
+			if strings.HasPrefix(id, "half-") {
+				trial.GoodputBps /= 2
+			}
+			if err == nil {
+				err = store.SaveTrial(t.Context(), id, trial)
+			}
+		}
+		if err == nil {
+			run.Trials = from.Trials
+			if run.Status != notebook.Interrupted {
+				run.Status = notebook.Complete
+			}
+			err = store.Finish(t.Context(), &run)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+	}
+	all := showtest.Variants()
+	for _, name := range kept {
+		for _, seed := range []string{"-7", "-8"} {
+			keep(all[name], name+seed, "")
+		}
+	}
+	keep(all["arp-flux"], "half-8", "")
+	keep(all["arp-flux"], "a-study-whose-name-is-as-long-as-names-of-studies-are-at-some-places-7", "named after what was changed in the rack")
+	keep(all["one-trial"], "measured-1", "before the new cable in port 3")
+	keep(all["one-trial"], "measured-2", "")
+	for _, width := range testedWidths {
+		keep(all["one-trial"], fmt.Sprint("gone-", width), "")
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// printed is what f prints.
+func printed(f func(s streams) error) string {
+	var both strings.Builder
+	if err := f(streams{strings.NewReader(""), &both, &both}); err != nil {
+		say(&both, "linerate: %v\n", err)
+	}
+	return both.String()
+}
+
+func shownRuns(t *testing.T) (texts []string) {
+	all := showtest.Variants()
+	for _, name := range []string{"arp-flux", "one-trial", "interrupted"} {
+		texts = append(texts, printed(func(s streams) error {
+			return finishRun(t.Context(), s, all[name], nil, runFlags{trialFlags: trialFlags{out: "out"}})
+		}))
+	}
+	return texts
+}
+
+func shownMeasurements(*testing.T) (texts []string) {
+	for _, m := range showtest.Measurements() {
+		texts = append(texts, printed(func(s streams) error { return asText(present.Measure(m))(s.out) }))
+	}
+	return texts
+}
+
+func shownTuning(t *testing.T) (texts []string) {
+	run := showtest.Ablated()
+	lists := conclude.Lists(run)
+	if len(lists) != 2 {
+		t.Fatalf("%d lists", len(lists))
+	}
+	result := lists[0]
+	result.Run, result.Answer, result.Conditions = run.ID, "The list improves goodput (2.372×, 2.366–2.378).", lists[1:]
+	worse, gain := 0.06, 0.99
+	effect := &record.Effect{Verdict: record.Improves, Ratio: record.EffectSize{Mean: 1.02, Low: 1.01, High: 1.03}}
+	for _, name := range []string{"as it is", "the list", "net.ipv4.tcp_rmem and net.ipv4.tcp_wmem"} {
+		result.Figures = append(result.Figures, record.TuneFigure{Name: name, Responses: []record.ResponseEstimate{
+			{Response: "goodput", Mean: 941.5e6, Low: 941e6, High: 942e6, Half: 0.5e6, Trials: 4}, {Response: "latency_p50", Mean: 51234, Low: 51e3, High: 52e3, Half: 500, Trials: 4},
+			{Response: "latency_p99", Mean: 71234, Low: 71e3, High: 72e3, Half: 500, Trials: 4}, {Response: "retransmissions_per_gigabyte", Mean: 12, Low: 11, High: 13, Half: 1, Trials: 4},
+		}})
+	}
+	result.Responses = []string{"goodput", "latency_p50", "latency_p99", "retransmissions_per_gigabyte"}
+	result.Settings = append(result.Settings,
+		record.TuneSetting{Key: "net.ipv4.tcp_mem", Value: "8388608 12582912 16777216", Verdict: record.NotTried, Why: "it is in pages, of all connections together, and the list has bytes"},
+		record.TuneSetting{Key: "net.core.rmem_max", Value: "67108864", Corrected: "net.core.rmem_max = 64M", Verdict: record.NoDifference})
+	proof := record.TuneProof{Run: "tune-8", Settings: []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}, Effect: effect, Gain: &gain}
+	result.Proof, result.Kept = &proof, "90-nas.conf"
+	trade := record.TuneTrade{Response: "latency_p99", From: record.ResponseEstimate{Mean: 1000}, To: record.ResponseEstimate{Mean: 1060}, Effect: effect, Worst: &worse}
+	result.Offer = &record.TuneOffer{TuneProof: proof, Gains: []record.TuneTrade{trade}, Costs: []record.TuneTrade{trade}, Accept: []string{"--accept-latency", "10%"},
+		Command: "linerate tune --run tune-7 --keep 90-nas.conf --accept-latency 10%"}
+	search := &record.Tune{Run: "tune-9", Answer: "16 MiB is enough.", Responses: result.Responses, Search: &record.TuneSearch{Key: "net.ipv4.tcp_rmem.max",
+		Values: []record.TuneValue{{Name: "4 MiB", Effect: effect}, {Name: "16 MiB", Effect: effect}, {Name: "64 MiB"}}}, List: effect}
+	for _, result := range []*record.Tune{result, search} {
+		d := present.Tune(result, "nas.conf, /etc/sysctl.d", []*record.Run{run}, []string{"runs/tune-7/report.html"})
+		texts = append(texts, printed(func(s streams) error { return asText(d)(s.out) }))
+	}
+	return texts
+}
+
+func shownLabs(t *testing.T) (texts []string) {
+	for _, name := range studies.Names() {
+		topology, err := loadTopology(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, printed(func(s streams) error {
+			s.labReady("rootless", 0, topology.Hosts[0].Name, " --lab "+name)
+			return asText(describeLab(topology))(s.out)
+		}))
+	}
+	return texts
+}
+
+func shownServing(t *testing.T) (texts []string) {
+	for _, token := range []bool{false, true} {
+		texts = append(texts, printed(func(s streams) error {
+			f := serveFlags{addresses: slices.Repeat([]string{"127.0.0.1:0", "[::1]:0"}, 6)}
+			listeners, err := f.open(t.Context(), s.err)
+			for _, l := range listeners {
+				l.Close()
+			}
+			busy, listening := net.Listen("tcp", "127.0.0.1:0")
+			if listening != nil {
+				t.Fatal(listening)
+			}
+			defer busy.Close()
+			for _, at := range []string{"127.0.0.1:0", busy.Addr().String()} {
+				if answered := (iperf3ServeFlags{listen: at}).open(t.Context(), s.err, nil, token); answered != nil {
+					answered.Listener.Close()
+				}
+			}
+			return err
+		}))
+	}
+	return texts
+}
+
+func shownRecovery(*testing.T) []string {
+	return []string{printed(func(s streams) error {
+		return printRecovery(s.out, []apply.Recovered{
+			{Kind: "sysctl", What: "net.ipv4.conf.all.arp_announce in network namespace 4026531840", New: "2", Prior: "0", Result: apply.Kept, Why: "another program has set it to 1 since; --force reverts it"},
+			{Kind: "route", What: "10.0.0.0/8 via 192.168.1.254 dev enp3s0f0np0 table 1000", New: "initcwnd 40", Prior: "none", Result: apply.Kept},
+		})
+	})}
+}
+
+// fixLines has every format, for runs whose fix has settings.
+func fixLines() (lines []string) {
+	for _, format := range fixFormats() {
+		lines = append(lines, "arp-flux-7 --format "+format)
+	}
+	return append(lines, "arp-flux-7 --format netplan -o fixes-WIDTH", "arp-flux-7 nothing", "loaded-7", "arp-flux-7 --host nowhere", "arp-flux-7 --format netpln --map x")
+}
+
+// isID: a line that has a run's ID alone.
+func isID(line string) bool { return !strings.Contains(line, " ") }
+
+// forShells: commands, and lines of configuration files.
+func forShells(line string) bool {
+	return !strings.HasPrefix(line, "#") || strings.HasPrefix(line, "#   ") || strings.HasPrefix(line, "# on ")
+}

@@ -1,0 +1,163 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/document"
+	"linerate/internal/show/figure"
+	"linerate/internal/show/words"
+)
+
+// verdictMarks stand for verdicts where a terminal is too narrow for words.
+var verdictMarks = map[string]string{
+	record.Improves: "+", record.Worsens: "−", record.NoDifference: "=", record.Inconclusive: "?",
+}
+
+var verdictColors = map[string]string{
+	record.Improves: green, record.Worsens: red, record.NoDifference: dim, record.Inconclusive: yellow,
+}
+
+// form is how much of a ratio there is room for.
+type form int
+
+const (
+	full   form = iota // 4.00× (3.98–4.01) improves
+	worded             // 4.00× improves
+	marked             // 4.00× +
+)
+
+// layout is how a table is laid out: which of its columns stand beside each
+// other, and in which form.
+type layout struct {
+	form
+	extra  bool // with extra columns
+	folded bool // heads may take several lines, and columns are as near as they can be
+	lines  int  // that a row's name may take
+}
+
+// layouts are tried in this order.
+var layouts = []layout{
+	{full, true, false, 2}, {full, false, false, 2}, {full, false, true, 2}, {worded, false, false, 2}, {worded, false, false, 3}, {worded, false, true, 3},
+	{marked, false, false, 2}, {marked, false, true, 2},
+}
+
+// column is a column of a table, spelled and padded.
+type column struct {
+	heads  []string // the longest first
+	group  string
+	cells  []string // one per row
+	colors []string
+	left   bool
+	wrap   bool
+	near   bool // to the one before
+	width  int
+	word   int // width of the longest word
+}
+
+// Limits of a table's columns.
+const (
+	mostName   = 56 // columns that a row's name takes; a longer one has more lines
+	leastName  = 16
+	leastProse = 20
+	mostWord   = 40 // columns: no column of names is made wider for a longer word
+)
+
+// intervals reports whether a table has ratios with intervals.
+func intervals(table *document.Table) bool {
+	return slices.ContainsFunc(table.Rows, func(row document.Row) bool {
+		return slices.ContainsFunc(row.Cells, func(c document.Cell) bool { return c.Interval != "" })
+	})
+}
+
+// columnsOf spells some of a table's columns.
+func columnsOf(table *document.Table, places []int, l layout) (list []column) {
+	for _, at := range places {
+		of := table.Columns[at]
+		if of.Extra && !l.extra {
+			continue
+		}
+		c := column{heads: append([]string{of.Head}, of.Shorter...), group: of.Group, wrap: of.Wrap, near: l.folded,
+			left: of.Align == document.Left || of.Align == document.Ratio}
+		texts, widest := table.Texts(at, " ", " "), 0
+		for i, text := range texts {
+			if of.Align != document.Ratio || table.Cell(i, at).Verdict != "" { // a word stands alone
+				widest = max(widest, words.Width(text))
+			}
+		}
+		for i, text := range texts {
+			cell := table.Cell(i, at)
+			color := verdictColors[cell.Verdict]
+			if cell.Verdict != "" {
+				text = pad(text, widest)
+				if cell.Interval != "" && l.form == full {
+					text += " (" + cell.Interval + ")"
+				}
+				if l.form == marked {
+					text += " " + verdictMarks[cell.Verdict]
+				} else {
+					text += " " + cell.Verdict
+				}
+			}
+			text = strings.TrimRight(text, " ")
+			if of.Align == document.Decimal {
+				text = pad(text, widest)
+			}
+			c.cells, c.colors = append(c.cells, figure.Plain(text)), append(c.colors, color)
+			c.width, c.word = max(c.width, words.Width(text)), max(c.word, longestWord(text))
+		}
+		c.width = max(c.width, l.headWidth(c.heads[len(c.heads)-1]))
+		list = append(list, c)
+	}
+	for _, s := range spans(list) {
+		list[s.end-1].width += max(0, longestWord(list[s.start].group)-s.width)
+	}
+	return list
+}
+
+// gap is what stands between two columns: more between words than between numbers.
+func gap(columns []column) int {
+	for _, c := range columns {
+		if !c.left || len(c.heads) > 1 || c.near {
+			return 2
+		}
+	}
+	return 3
+}
+
+// headWidth is how wide a column has to be for its head.
+func (l layout) headWidth(head string) int {
+	if l.folded {
+		return longestWord(head)
+	}
+	return words.Width(head)
+}
+
+func longestWord(text string) (widest int) {
+	for _, word := range splitWords(text) {
+		widest = max(widest, words.Width(word))
+	}
+	return widest
+}
+
+// span is columns of one group beside each other, and their width.
+type span struct{ start, end, width int }
+
+func spans(columns []column) (list []span) {
+	for i, c := range columns {
+		if last := len(list) - 1; i > 0 && c.group == columns[i-1].group {
+			list[last].end, list[last].width = i+1, list[last].width+gap(columns)+c.width
+		} else {
+			list = append(list, span{i, i + 1, c.width})
+		}
+	}
+	return list
+}
+
+func place(c column, text string) string {
+	if c.left {
+		return pad(text, c.width)
+	}
+	return padLeft(text, c.width)
+}
