@@ -28,6 +28,7 @@ const (
 	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
 	FullLink         = "full link"         // a link on its path carries all that it can
 	CongestionWindow = "congestion window" // what congestion control allowed to be in flight
+	Acknowledgements = "acknowledgements"  // the queue that its acknowledgements wait in, before a link that is full in their direction
 	InterfaceQueue   = "interface queue"   // the sending interface, whose queue was never empty, and whose rate is not known
 	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
 	NoAnswer         = "no answer"         // nothing is acknowledged any more
@@ -196,9 +197,16 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	lost := share(float64(f.RetransBytes), float64(f.SentBytes))
 	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
 	trips := fmt.Sprintf("round trips took %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
+	acks, measured := "", false
+	if stands {
+		acks, measured = s.acknowledged(f)
+	}
+	own := stands && !measured && !s.known && s.ownQueue(f, lost)
 	switch {
-	case stands && !s.known && s.ownQueue(f, lost):
+	case own:
 		return FullLink, trips + ": a queue stood before a link on the path"
+	case acks != "" && lost < lossy:
+		return Acknowledgements, acks + "; " + trips
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window held it; %s", busy)
 	}
@@ -208,7 +216,9 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	}
 	if stands {
 		why += "; " + trips
-		if !s.known {
+		if acks != "" {
+			why += "; " + acks
+		} else if !s.known {
 			why += ", perhaps in the queue of the other direction"
 		}
 	}

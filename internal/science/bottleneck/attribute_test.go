@@ -2,6 +2,7 @@ package bottleneck
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,17 +204,72 @@ func udp(f *record.Flow, share float64) {
 	f.Protocol, f.SenderInfo, f.RateCapBps = flow.UDP, nil, f.GoodputBps/share
 }
 
-// TestOtherDirection: a link that is full in the other direction does not hold a flow back.
+// TestOtherDirection: a link that is full in the other direction does not hold a flow back
+// as its own does, but its acknowledgements wait before it, unless the flow has round trips
+// without a queue, or loses.
 func TestOtherDirection(t *testing.T) {
-	trial, over := sound()
-	f := &trial.Flows[0]
-	f.From, f.To = f.To, f.From
-	for i, j := 0, len(f.Path)-1; i < j; i, j = i+1, j-1 {
-		f.Path[i], f.Path[j] = f.Path[j], f.Path[i]
+	for _, test := range []struct {
+		name   string
+		doctor func(f *record.Flow)
+		want   string
+	}{
+		{"a queue", func(f *record.Flow) {}, Acknowledgements},
+		{"no queue", func(f *record.Flow) { f.SenderInfo.RTTUs = f.SenderInfo.MinRTTUs + 100 }, CongestionWindow},
+		{"losses", func(f *record.Flow) { f.SentBytes, f.RetransBytes = 1e6, 1e4 }, CongestionWindow},
+	} {
+		trial, over := sound()
+		f := &trial.Flows[0]
+		f.From, f.To = f.To, f.From
+		slices.Reverse(f.Path)
+		test.doctor(f)
+		attribute(&trial, over, true)
+		if f.LimitedBy != test.want {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+		}
 	}
-	attribute(&trial, over, true)
-	if f.LimitedBy != CongestionWindow {
-		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, CongestionWindow)
+}
+
+// TestAcknowledgements: where the queue that makes a flow's round trips long is that of a
+// shaper which the other direction's flows fill, as far as its bytes say, no link of the
+// flow's own direction is called full, however fast the flow is. Fair queues hold up no
+// acknowledgements.
+func TestAcknowledgements(t *testing.T) {
+	for _, test := range []struct {
+		name, kind string
+		queuedMs   float64
+		want       string
+	}{
+		{"a shaper's queue", "tbf", 7, Acknowledgements},
+		{"a queue too short for it", "tbf", 1, FullLink},
+		{"a fair queue", "fq_codel", 7, FullLink},
+		{"a queue of an interface that reports no rate", "pfifo", 7, Acknowledgements},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 8000, 100
+		f.GoodputBps *= 20
+		opposing(f, &trial, 0.1) // a fraction of this flow's own rate, as behind a shaper
+		receiver := reading(&trial, f.To)
+		_, port, _ := strings.Cut(f.Path[len(f.Path)-1], ".")
+		var sentBps float64
+		for i := range receiver.End.Interfaces {
+			if p := &receiver.End.Interfaces[i]; p.Interface == port {
+				p.TxBytes += uint64(trial.Flows[len(trial.Flows)-1].GoodputBps / 8 * trial.WindowS)
+			}
+		}
+		for _, d := range receiver.Deltas() {
+			if d.Interface == port {
+				sentBps = d.TxBps()
+			}
+		}
+		q := []record.QdiscCounters{{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
+		receiver.Begin.Qdiscs, receiver.End.Qdiscs, receiver.Series = q, q, nil
+		attribute(&trial, over, false)
+		f = &trial.Flows[0]
+		if f.LimitedBy != test.want || test.want == Acknowledgements && !strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+f.From+" fill") {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
-		if waits := waiting(h, l.At.Interface); l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
+		if waits, _ := waiting(h, l.At.Interface); l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
 			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)
 		}
 	}
@@ -45,13 +45,14 @@ func crosses(f record.Flow, l limits.Load) bool {
 }
 
 // waiting is the share of a window's readings at which packets waited in an interface's
-// queue.
-func waiting(h record.HostReading, port string) float64 {
-	waits, readings := 0.0, 0.0
+// queue, and the mean of what waited there, in bytes.
+func waiting(h record.HostReading, port string) (waits, bytes float64) {
+	readings := 0.0
 	look := func(qdiscs []record.QdiscCounters) {
 		for _, q := range qdiscs {
 			if q.Interface == port {
 				readings++
+				bytes += float64(q.Backlog)
 				if q.Backlog > 0 {
 					waits++
 				}
@@ -64,7 +65,60 @@ func waiting(h record.HostReading, port string) float64 {
 	for _, sample := range h.Series {
 		look(sample.Qdiscs)
 	}
-	return share(waits, readings)
+	return share(waits, readings), share(bytes, readings)
+}
+
+// fairQueues serve each flow in turn: acknowledgements do not wait behind others' data.
+var fairQueues = []string{"fq", "fq_codel", "cake", "sfq", "fq_pie"}
+
+// acknowledged names a link on the way back of a flow, from its receiver to its sender,
+// before which the flow's acknowledgements wait behind other data; "": there is none.
+// Measured says that the queue was read, and makes up most of what round trips are longer
+// than the least one; otherwise the link is full, and its queue was not read.
+func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
+	back := slices.Clone(f.Path)
+	slices.Reverse(back)
+	longerUs := float64(f.SenderInfo.RTTUs - f.SenderInfo.MinRTTUs)
+	for l := range limits.Loads(s.Hosts, s.over) {
+		if at := slices.Index(back, l.At.String()); at < 0 || (at%2 == 0) != l.Out || l.Bps <= 0 {
+			continue
+		}
+		out := l.At
+		if link, _ := s.over.LinkAt(l.At); !l.Out {
+			out = link.Other(l.At)
+		}
+		h, _ := s.Reading(out.Node)
+		waits, bytes := waiting(h, out.Interface)
+		isFair := func(q record.QdiscCounters) bool {
+			return q.Interface == out.Interface && slices.Contains(fairQueues, q.Kind)
+		}
+		measured = l.Out && waits >= most && bytes*8e6/l.Bps >= most*longerUs && !slices.ContainsFunc(h.End.Qdiscs, isFair)
+		if !measured && (l.Out || waits >= most || !l.Full()) {
+			continue
+		}
+		queue, filled, carried := "the queue "+l.String(), "other traffic fills", unit.FormatRate(l.Bps)
+		if l.Shape.Shaper != "" {
+			queue = fmt.Sprintf("the queue of %s %s", l.Shape.Shaper, l)
+		}
+		if s.opposing(f) >= most*l.Bps {
+			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)
+		}
+		if rate := float64(l.Shape.Rate); rate > 0 {
+			carried = fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate))
+		}
+		return fmt.Sprintf("its acknowledgements wait in %s, which %s (%s)", queue, filled, carried), measured
+	}
+	return "", false
+}
+
+// opposing is the goodput of the flows in the direction of a flow's acknowledgements.
+func (s scene) opposing(f record.Flow) (bps float64) {
+	for _, other := range s.Flows {
+		if other.From == f.To && other.To == f.From {
+			bps += other.GoodputBps
+		}
+	}
+	return bps
 }
 
 // evenShare is what each of the flows that cross a full link has on average.
@@ -84,16 +138,13 @@ func (s scene) evenShare(l limits.Load) float64 {
 // have waited in theirs instead; then it has to have lost something, or to be as fast as
 // they are, or faster.
 func (s scene) ownQueue(f record.Flow, lost float64) bool {
-	own, opposite := 0.0, 0.0
+	own := 0.0
 	for _, other := range s.Flows {
-		switch {
-		case other.From == f.From && other.To == f.To:
+		if other.From == f.From && other.To == f.To {
 			own += other.GoodputBps
-		case other.From == f.To && other.To == f.From:
-			opposite += other.GoodputBps
 		}
 	}
-	return lost >= lossy || own >= even*opposite
+	return lost >= lossy || own >= even*s.opposing(f)
 }
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly
@@ -106,7 +157,7 @@ func (s scene) backpressure(f record.Flow) string {
 			continue
 		}
 		kind := rootKind(h, l.At.Interface)
-		if waits := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
+		if waits, _ := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
 			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
 		}
 		dropped := 0.0

@@ -45,6 +45,10 @@ func TestMeasureShaper(t *testing.T) {
 		if by := held(m); by["w1"] != bottleneck.FullLink {
 			t.Errorf("one direction: %v", by)
 		}
+		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s", "--direction", "both")
+		if by := held(m); by["w1"] != bottleneck.FullLink || by["r1"] == bottleneck.FullLink {
+			t.Errorf("both directions, of which a shaper slows one: %v; exit status %d: %s", by, status, said)
+		}
 		tc("server", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
 		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s", "--direction", "both")
 		if d := m.Directions; len(d) != 2 || math.Abs(d[1].LimitBps-limit) > 1 || !strings.HasPrefix(d[1].LimitWhy, "tbf on server.eth0") {
