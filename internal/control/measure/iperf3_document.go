@@ -75,7 +75,7 @@ func total(t *record.Trial, closed message.Iperf3Closed, sends bool) (bytes int6
 
 // unknown lists what cannot be known with an iperf3 server.
 func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []string {
-	list := []string{"a common window: iperf3 counts over its own time, which begins and ends apart from ours, and so does the time that it omits"}
+	list := []string{"a common window: iperf3 counts over its own time, which begins and ends at other instants than this host's, as does its omitted time"}
 	for _, d := range m.Directions {
 		switch {
 		case d.Counted == record.CountedByPeer:
@@ -83,12 +83,12 @@ func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []stri
 		case d.Direction == flow.Write:
 			list = append(list, "what the server's program had read in the window: acknowledged bytes may wait in its kernel")
 		default:
-			list = append(list, "what lay in the server's send buffers, and what held its sending back")
+			list = append(list, "the bytes in the server's send buffers, and what held its sending back")
 		}
 	}
 	list = append(list, "the server's interfaces, other traffic on them, and its processors in the window: iperf3 reports its own share of a processor, over its own time")
 	if closed.Peer == "iperf3" {
-		list = append(list, "the server's version: it reports it with -J alone")
+		list = append(list, "the server's version: only a server started with -J reports it")
 	}
 	return append(list, "whether the server applied the options: it confirms none")
 }

@@ -111,5 +111,5 @@ func answers(flows []record.Flow) (*record.Distribution, error) {
 			return f.Transactions.Latency, nil
 		}
 	}
-	return nil, errors.New("the probe of latency got no answer while nothing else was going on")
+	return nil, errors.New("the latency probe got no answer without other traffic")
 }

@@ -189,7 +189,7 @@ func (s *session) checkBounds() error {
 	}
 	if search := s.options.LossFree; search != nil {
 		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
-			errs = append(errs, fmt.Errorf("a search that takes about %v, %d times %v of it to confirm what it finds: the server ends a session after %v",
+			errs = append(errs, fmt.Errorf("a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
 				needs, search.Repeats, s.options.Duration, bounds.Stay()))
 		}
 	}

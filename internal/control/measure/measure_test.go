@@ -55,9 +55,9 @@ func TestWithin(t *testing.T) {
 		{Options{Duration: 59 * time.Second, Warmup: time.Second}, ""},
 		{Options{Duration: 60 * time.Second, Warmup: time.Second}, "1m1s with the warm-up: the server allows 1m0s"},
 		{Options{Duration: 10 * time.Second, LossFree: search(2)}, ""},
-		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "10 times 10s of it to confirm what it finds: the server ends a session after 2m0s"},
+		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "with 10 trials of 10s to confirm its result: the server ends a session after 2m0s"},
 		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
-		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 times 55s"},
+		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 trials of 55s"},
 	} {
 		test.o.Flows = flow.Spec{Direction: flow.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},

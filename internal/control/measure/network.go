@@ -59,7 +59,7 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	flows := sentBy(counted, from)
 	switch used := interfacesOf(flows, hosts); {
 	case flow.Of(flows[0].Protocol).Transactional():
-		return limits.Limit{Why: "none: transactions are held to no rate"}
+		return limits.Limit{Why: "none: no limit is computed for transactions"}
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
 	default:

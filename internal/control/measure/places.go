@@ -76,7 +76,7 @@ func destinations(ctx context.Context, o Options, server netip.AddrPort, name st
 			}
 			stream.Close()
 			if found[i] = addrOf(stream.RemoteAddr()); theirs != name {
-				errs[i] = fmt.Errorf("%s and %s are two servers: all addresses have to be those of one", found[i], server)
+				errs[i] = fmt.Errorf("%s and %s are two servers: expected addresses of one server", found[i], server)
 			}
 		})
 	}

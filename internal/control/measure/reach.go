@@ -68,7 +68,7 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 
 // greetingError says why a peer cannot be measured with.
 func greetingError(ctx context.Context, at string, err error) error {
-	const another = "another program than linerate serve listens at %s: %s"
+	const another = "the program that listens at %s is not linerate serve: %s"
 	refused, isRefused := errors.AsType[greeting.Refused](err)
 	unknown, isUnknown := errors.AsType[greeting.UnknownPeerError](err)
 	switch {

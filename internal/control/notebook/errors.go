@@ -18,18 +18,18 @@ var (
 	// ErrTrialExists: a trial with this Order is saved already.
 	ErrTrialExists = errors.New("this trial is saved already and is not replaced")
 	// ErrHeld: another linerate is carrying the run on.
-	ErrHeld = errors.New("another linerate is carrying this run on")
+	ErrHeld = errors.New("another linerate is making this run's trials")
 	// ErrNotHeld: the run was neither begun nor resumed by this store.
 	ErrNotHeld = errors.New("the run must be begun or resumed first")
 	// ErrComplete: the run has every trial of its plan.
-	ErrComplete = errors.New("the run is complete: there is nothing to carry on")
+	ErrComplete = errors.New("the run is complete: there is nothing to continue")
 
 	// ErrNoNotebook: there is no notebook yet, and it was not to be made.
 	ErrNoNotebook = errors.New("there is no notebook yet")
 	// ErrNewer: the notebook was made by a newer linerate.
 	ErrNewer = errors.New("made by a newer linerate: use that one, or another notebook")
 	// ErrOlder: its format must be renewed, for which it must be opened for writing.
-	ErrOlder = errors.New("made by an older linerate, and cannot be renewed where it was opened for reading")
+	ErrOlder = errors.New("made by an older linerate; it can be converted only when opened for writing")
 	// ErrOldRun: the run's document has the keys of an earlier version.
 	ErrOldRun = errors.New("recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
 	// ErrNotNotebook: what is there is something else.
@@ -39,7 +39,7 @@ var (
 	// ErrReadOnly: the notebook cannot be written.
 	ErrReadOnly = errors.New("cannot be written")
 	// ErrFull: no space is left for it.
-	ErrFull = errors.New("no space left on its disk: make room; what was saved before is safe")
+	ErrFull = errors.New("no space left on its disk: make room; saved trials are safe")
 	// ErrBusy: another process kept it locked for too long.
 	ErrBusy = errors.New("locked by another process for too long")
 )

@@ -167,7 +167,7 @@ func (t *Tuner) control(ctx context.Context) error {
 		t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
 		for k := range t.all {
 			if s := &t.all[k]; s.Key == setting.CongestionControl {
-				s.Verdict, s.Why = record.NotTried, "the flows are not linerate's own over TCP: it is not known how to have them use it"
+				s.Verdict, s.Why = record.NotTried, "only linerate's own TCP flows can be set to use it"
 			}
 		}
 		return nil

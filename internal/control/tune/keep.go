@@ -36,7 +36,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		return err
 	}
 	if found == nil {
-		result.Answer += " No file written: nothing of the list clearly improves anything."
+		result.Answer += " No file written: no setting of the list clearly improves anything."
 		return nil
 	}
 	proven := tuning.Proven(found.Proof.Effect, t.options.Accept)
@@ -69,7 +69,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	case result.Offer != nil:
 		result.Answer += " No file written: " + tuning.Offered(result.Offer) + "."
 	default:
-		result.Answer += " No file written: by themselves they are not proven to improve anything without a loss."
+		result.Answer += " No file written: the settings by themselves are not proven to improve anything without a loss."
 	}
 	if !proven {
 		for i := range result.Settings {
@@ -118,7 +118,7 @@ func (t *Tuner) write(made *record.Run, result *record.Tune) error {
 	}
 	head := []string{
 		fmt.Sprintf("Kept by linerate tune of %s: %d of %d of its settings.", t.options.Name, len(kept), len(t.all)),
-		fmt.Sprintf("Together %s against as it was, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
+		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
 	}
 	for _, h := range made.Environment.Hosts {
 		if slices.Contains(t.options.Hosts, h.Host) {
@@ -159,7 +159,7 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 		results = append(results, one)
 	}
 	if len(results) == 0 {
-		return nil, nil, &InputError{fmt.Errorf("run %s has no trials of %q yet: carry it on with linerate run --resume %s", made.ID, settingfile.TheList, made.ID)}
+		return nil, nil, &InputError{fmt.Errorf("run %s has no trials of %q yet: continue it with linerate run --resume %s", made.ID, settingfile.TheList, made.ID)}
 	}
 	results[0].Conditions = results[1:]
 	o.Name, o.Hosts, o.Lint = made.Study, hosts, nil
@@ -189,11 +189,11 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	base, err := settingfile.WithoutFactors(made.Study, []byte(made.StudyFile))
 	switch {
 	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
-		return d, fmt.Errorf("--keep: run %s is not one of linerate tune; expected one, since what is kept is tried once more on its hosts", made.ID)
+		return d, fmt.Errorf("--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of such a run", made.ID)
 	case made.Factors[0].Ablate == "" && len(t.all) > 1:
 		return d, fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate", made.ID)
 	case made.Status == notebook.Interrupted || made.Status == notebook.Running:
-		return d, fmt.Errorf("--keep: run %s is not complete; carry it on first: linerate run --resume %s", made.ID, made.ID)
+		return d, fmt.Errorf("--keep: run %s is not complete; continue it first: linerate run --resume %s", made.ID, made.ID)
 	}
 	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
 	t.options.Set = made.Design.Set

@@ -240,7 +240,7 @@ func TestKeepNothing(t *testing.T) {
 		offer  string
 	}{
 		"nothing helps": {func(f *fakeHosts, _ *Options) { f.goodput = func(map[string]string) float64 { return 20e6 } }, false,
-			"No file written: nothing of the list clearly improves anything.", ""},
+			"No file written: no setting of the list clearly improves anything.", ""},
 		"it costs latency": {func(f *fakeHosts, _ *Options) { f.latency = later }, false,
 			"No file written: net.ipv4.tcp_wmem trades goodput ", "--accept-latency"},
 		"too much latency": {func(f *fakeHosts, o *Options) { f.latency, o.Accept = later, tuning.Accepted{"latency": 0.05} }, false,

@@ -108,7 +108,7 @@ func freeHandle(list []netlink.Qdisc) uint32 {
 // restorable refuses to replace what could not be put back faithfully.
 func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 	refuse := func(why string) error {
-		return errors.New("its present root qdisc (" + prior.Text + ") could not be put back faithfully: " + why + "; remove it first, or leave it")
+		return errors.New("its present root qdisc (" + prior.Text + ") could not be restored exactly: " + why + "; remove it first, or leave it")
 	}
 	for _, q := range list {
 		if q.IsInner() {

@@ -259,7 +259,7 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 		want := func(why string) {
 			t.Helper()
 			_, _, err := applySettings(m, context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
-			if err == nil || !strings.Contains(err.Error(), "could not be put back faithfully") || !strings.Contains(err.Error(), why) {
+			if err == nil || !strings.Contains(err.Error(), "could not be restored exactly") || !strings.Contains(err.Error(), why) {
 				t.Errorf("want %q: %v", why, err)
 			}
 		}

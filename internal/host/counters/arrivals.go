@@ -56,7 +56,7 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 		forwarded := q.In != ""
 		switch {
 		case policy == "3" && forwarded == isSix:
-			return "by policy 3 the kernel hashes such packets differently from what it answers"
+			return "with policy 3 the kernel hashes such packets differently from its route lookup"
 		case !forwarded:
 		case policy == "1":
 			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which a lookup does not have"

@@ -138,7 +138,7 @@ func (b *batch) replace(fd int, err error) (packetWriter, string) {
 		return newBatch(b.data, b.bytes, 64), ""
 	case b.per > 1 && isUnsupported(err):
 		_ = sock.SetUDPSegment(fd, 0) // where it was refused, there is nothing to end
-		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not cut what is sent here (UDP_SEGMENT): %v", err)
+		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not segment datagrams on this path (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
 		return oneByOne{b.data[:b.bytes]}, fmt.Sprintf("sendmmsg: %v", err)
 	}

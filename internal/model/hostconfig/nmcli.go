@@ -83,7 +83,7 @@ func (n *nmcli) add(c change) bool {
 }
 
 func (n *nmcli) files(head []string) []File {
-	text := "#!/bin/sh\n" + comments(append(head, "Run it once: NetworkManager keeps what is set. A second time would add it again.")) + "set -e\n"
+	text := "#!/bin/sh\n" + comments(append(head, "Run it once: NetworkManager stores these settings, and running it again would add them twice.")) + "set -e\n"
 	for _, name := range n.names {
 		text += fmt.Sprintf("\nconnection=$(nmcli -g GENERAL.CONNECTION device show %s)\n%s\nnmcli connection up \"$connection\"\n", Quote(name), strings.Join(n.lines[name], "\n"))
 	}

@@ -51,7 +51,7 @@ const (
 	Mixed    = "mixed"  // helps in one place and harms in the other
 	Trades   = "trades" // better by one response, worse by another
 	NotTried = "not tried"
-	Together = "not told apart" // tried with the others only
+	Together = "not tried alone" // tried with the others only
 )
 
 // TuneSetting is a setting of the list.

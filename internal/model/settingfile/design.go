@@ -74,7 +74,7 @@ func (d Design) levels() []level {
 		return d.sets()
 	}
 	list := []level{
-		{name: AsItIs, about: "no setting of the list is made"},
+		{name: AsItIs, about: "no setting of the list"},
 		{name: TheList, about: "every setting of the list", lines: d.Lines},
 	}
 	if len(d.Written) > 0 {
@@ -109,7 +109,7 @@ func (d Design) ladder() []level {
 	for i := range top {
 		list = append(list, level{name: s.Names[i], lines: with(s.Values[i])})
 	}
-	return append(list, level{name: AsItIs, about: "no setting of the list is made"})
+	return append(list, level{name: AsItIs, about: "no setting of the list"})
 }
 
 // Study makes the text of a study from one without factors: its topology, its

@@ -111,7 +111,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return "", ""
 	}
 	if least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6); s.WindowS < least {
-		return "", fmt.Sprintf("a window of %s is too short beside round trips of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
+		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	}
 	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
 	link, carried := s.full(f)
@@ -125,7 +125,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case f.BusyS == 0 && f.AckedBytes > 0 && f.DryShare < most:
 		return "", "this kernel does not count what the sender waited for (before Linux 4.10)"
 	case reaches(f, f.WriteCapBps):
-		return Application, fmt.Sprintf("%s of the %s that its program writes at most", unit.FormatPercent(f.GoodputBps/f.WriteCapBps), unit.FormatRate(f.WriteCapBps))
+		return Application, fmt.Sprintf("%s of its program's write cap of %s", unit.FormatPercent(f.GoodputBps/f.WriteCapBps), unit.FormatRate(f.WriteCapBps))
 	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
@@ -143,7 +143,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case exhausted:
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
-		return starved(f), fmt.Sprintf("had something to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS))
+		return starved(f), fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS))
 	case f.DryShare >= most:
 		return starved(f), fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare))
 	}
@@ -180,15 +180,15 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
 	switch {
 	case reaches(f, f.ReadCapBps):
-		return SlowReader, fmt.Sprintf("%s; its program reads %s at most, and %s lay unread", waited, unit.FormatRate(f.ReadCapBps), unit.FormatBytes(float64(f.UnreadBytes)))
+		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s were unread", waited, unit.FormatRate(f.ReadCapBps), unit.FormatBytes(float64(f.UnreadBytes)))
 	case exhausted && lay >= prompt && holds >= ample:
-		return Generator, fmt.Sprintf("%s, of which %s lay unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
+		return Generator, fmt.Sprintf("%s; %s were unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
-		return ReceiverWindow, fmt.Sprintf("%s; it allowed %s, and %s lay unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
+		return ReceiverWindow, fmt.Sprintf("%s; the window was %s, and %s were unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
 	case busy != "":
-		return Generator, fmt.Sprintf("%s; %s lay unread, and %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
+		return Generator, fmt.Sprintf("%s; %s were unread, and %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	}
-	return SlowReader, fmt.Sprintf("%s; %s lay unread for %s, beside which the window was open for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3), unit.FormatBytes(float64(open)))
+	return SlowReader, fmt.Sprintf("%s; %s were unread for %s, with a window of %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3), unit.FormatBytes(float64(open)))
 }
 
 // congestion is what is left: neither end had a reason to wait.
@@ -196,7 +196,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
 	lost := share(float64(f.RetransBytes), float64(f.SentBytes))
 	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
-	trips := fmt.Sprintf("round trips took %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
+	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
 	acks, measured := "", false
 	if stands {
 		acks, measured = s.acknowledged(f)
@@ -204,15 +204,15 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	own := stands && !measured && !s.known && s.ownQueue(f, lost)
 	switch {
 	case own:
-		return FullLink, trips + ": a queue stood before a link on the path"
+		return FullLink, trips + ": packets were queued before a link on the path"
 	case acks != "" && lost < lossy:
 		return Acknowledgements, acks + "; " + trips
 	case busy != "" && lost < lossy:
-		return "", fmt.Sprintf("no window held it; %s", busy)
+		return "", fmt.Sprintf("no window was full; %s", busy)
 	}
 	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
 	if lost > 0 {
-		why += fmt.Sprintf("; %s of the bytes were sent again", unit.FormatPercent(lost))
+		why += fmt.Sprintf("; %s of the bytes were retransmitted", unit.FormatPercent(lost))
 	}
 	if stands {
 		why += "; " + trips

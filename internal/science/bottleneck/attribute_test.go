@@ -62,7 +62,7 @@ func TestFlows(t *testing.T) {
 
 		{"congestion control", idly(func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e4
-		}), CongestionWindow, "1 % of the bytes were sent again"},
+		}), CongestionWindow, "1 % of the bytes were retransmitted"},
 		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }), Generator, "95 % of a processor of client"},
 		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }), Generator, "of server"},
 		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.94 }), CongestionWindow, ""},
@@ -73,7 +73,7 @@ func TestFlows(t *testing.T) {
 		{"a machine that is busy with other things", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
-		}), "", "no window held it"},
+		}), "", "no window was full"},
 		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
@@ -82,7 +82,7 @@ func TestFlows(t *testing.T) {
 
 		{"the receiver's window", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.5*t.WindowS, 20_000
-		}), ReceiverWindow, "50 % of the time; it allowed 20 kB"},
+		}), ReceiverWindow, "50 % of the time; the window was 20 kB"},
 		{"less than half of the time", idly(func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = 0.49 * t.WindowS }), CongestionWindow, ""},
 		{"the receiver's window, on a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			reading(t, f.To).CPUBusy = 1
@@ -90,25 +90,25 @@ func TestFlows(t *testing.T) {
 		}), ReceiverWindow, ""},
 		{"a slow reader", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 20_000, 160e6
-		}), SlowReader, "20 kB lay unread for 1 ms"},
+		}), SlowReader, "20 kB were unread for 1 ms"},
 		{"a reader that is not slow enough", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 19_999, 160e6
 		}), ReceiverWindow, ""},
 		{"a small window that is read as soon as the reader wakes", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 20_000, 161e6
-		}), ReceiverWindow, "20 kB lay unread for 994 µs"},
+		}), ReceiverWindow, "20 kB were unread for 994 µs"},
 		{"a reader that reads what it may", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.ReadCapBps = t.WindowS, f.GoodputBps
 		}), SlowReader, "reads "},
 		{"a reader that got no processor", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 100_000, 1e6
 			reading(t, f.To).CPUBusy = 0.99
-		}), Generator, "100 kB lay unread"},
+		}), Generator, "100 kB were unread"},
 		{"a large window, filled in turns by a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 18e6, 1_500_000, 2_500_000, 25e9
-		}), Generator, "1.5 MB lay unread"},
+		}), Generator, "1.5 MB were unread"},
 		{"a small one on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
@@ -144,7 +144,7 @@ func TestFlows(t *testing.T) {
 		}), CongestionWindow, ""},
 		{"nothing to send, far away", idly(func(f *record.Flow, t *record.Trial) { f.DryShare, f.SendMode = 0.5, "" }), Application, "50 % of the readings"},
 		{"our own program does not come to write", idly(func(f *record.Flow, t *record.Trial) { f.BusyS = 0.5 * t.WindowS }), Generator, ""},
-		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }), Application, "writes at most"},
+		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }), Application, "program's write cap"},
 		{"its own pacing", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.901 }), RateCap, "90.1 %"},
 		{"pacing that it does not reach", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.89 }), CongestionWindow, ""},
 		{"its own pacing on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { f.RateCapBps = f.GoodputBps }, RateCap, ""},

@@ -212,7 +212,7 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	}
 	low = min(low, path.RenoTimeouts(w.loss))
 	return bound{low / doubt, min(path.RateBps, doubt*high), CongestionWindow,
-		fmt.Sprintf("%.3g %% of the frames lost leave %s %s to %s in the models' mean", 100*w.loss, f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
+		fmt.Sprintf("with %.3g %% of the frames lost, %s carries %s to %s by the loss models", 100*w.loss, f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
 }
 
 // windowed is what a window between two sizes lets through: at most one for each

@@ -75,7 +75,7 @@ func TestPredict(t *testing.T) {
 		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss = 1e-3
 		},
-			CongestionWindow, 6.2e6 / 2, 8.97e6 * 2, "0.1 % of the frames lost leave cubic"},
+			CongestionWindow, 6.2e6 / 2, 8.97e6 * 2, "0.1 % of the frames lost, cubic carries"},
 		{"losses, bbr", func(f *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss, f.CongestionControl = 1e-3, "bbr"
 		}, FullLink, 0.9 * testRate, testRate, ""},

@@ -250,7 +250,7 @@ func arpWrongSource(f observed, h *host) *record.Finding {
 		finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
 			h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
 	} else if line, p := f.unanswered(h); p != nil {
-		finding.Summary = fmt.Sprintf("%s asks from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
+		finding.Summary = fmt.Sprintf("%s sends ARP requests from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
 		finding.Evidence = []string{line, h.setting("arp_announce", p)}
 	} else {
 		return nil

@@ -390,7 +390,7 @@ func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
 	}
 	return &record.Finding{
 		Host: c.host.name, Confidence: confidence,
-		Summary:  fmt.Sprintf("%s sends flows that have the address of one link by another: what is answered comes back by the first, and strict filters drop it", c.host.name),
+		Summary:  fmt.Sprintf("%s sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets", c.host.name),
 		Evidence: evidence, Fix: fix, Settings: rules, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
 	}
 }

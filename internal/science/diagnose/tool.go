@@ -33,7 +33,7 @@ func toolSurplus(f observed) []record.Finding {
 	}
 	finding := record.Finding{
 		Host: f.trial.Tools[0].Client, Confidence: record.Likely,
-		Summary: fmt.Sprintf("%s says %s, its receivers got %s", s.Tool, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps)),
+		Summary: fmt.Sprintf("%s reports %s, its receivers read %s", s.Tool, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps)),
 		Evidence: []string{
 			fmt.Sprintf("%s: %s", s.Method, unit.FormatRate(s.SumBps)),
 			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s", unit.FormatRate(s.GoodputBps)),
@@ -51,7 +51,7 @@ func toolSurplus(f observed) []record.Finding {
 		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s", s.UnsentBytes, unit.FormatRate(s.UnsentBps))
 	}
 	if s.PredictedBps > 0 {
-		add("by the kernel's count of each connection's bytes and its own time it must say %s too much, and it says %s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps))
+		add("by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too high; it is %s too high", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps))
 		if toolreport.Explained(*s) {
 			finding.Confidence = record.Certain
 		}
@@ -61,7 +61,7 @@ func toolSurplus(f observed) []record.Finding {
 	}
 	finding.Fix = []string{
 		"use what the receivers count in a common window: linerate's goodput, or the figure of the tool's server",
-		"measure longer: what is left in the buffers counts for less the longer the time is",
+		"measure longer: the bytes left in the buffers are then a smaller part of the result",
 	}
 	return []record.Finding{finding}
 }

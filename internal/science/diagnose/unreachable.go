@@ -114,7 +114,7 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 		for _, router := range f.hosts {
 			if l.Gateway != "" && router.holder(next) != nil && next.Is4() && strings.TrimSpace(router.reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
 				return record.Finding{
-					Host: router.name, Summary: fmt.Sprintf("%s is used as a router and does not forward", router.name),
+					Host: router.name, Summary: fmt.Sprintf("%s is used as a router, but does not forward", router.name),
 					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: router.commands(router.set("net.ipv4.ip_forward", "1")), Settings: router.set("net.ipv4.ip_forward", "1"),
 				}
 			}
@@ -126,7 +126,7 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 			return noRoute(acceptor, fmt.Sprintf("back to %s of %s", back, opener.name), seen, l)
 		}
 	}
-	return record.Finding{Evidence: seen, Fix: []string{fmt.Sprintf("not known: look along the path from %s for what drops packets to %s", opener.name, target)}}
+	return record.Finding{Evidence: seen, Fix: []string{fmt.Sprintf("not known: find where on the path from %s packets to %s are dropped", opener.name, target)}}
 }
 
 // noRoute is the finding of a failed route lookup of a host.
@@ -134,7 +134,7 @@ func noRoute(h *host, where string, seen []string, l record.RouteLookup) record.
 	return record.Finding{
 		Host: h.name, Summary: fmt.Sprintf("%s has no route %s", h.name, where),
 		Evidence: append(seen, fmt.Sprintf("route lookup on %s: %s", h.name, l.Error)),
-		Fix:      on(h.name, h.alone, "give it a route to "+l.Destination),
+		Fix:      on(h.name, h.alone, "add a route to "+l.Destination),
 	}
 }
 
@@ -203,7 +203,7 @@ func (f observed) misled(opener *host, n record.Neighbour, right *netif) (found 
 		fix = append(opener.commands(settings), "or, instead: "+fix[0])
 	}
 	return record.Finding{
-		Host: opener.name, Summary: fmt.Sprintf("%s sends what is for %s to a MAC address that is not its holder's", opener.name, n.Address),
+		Host: opener.name, Summary: fmt.Sprintf("%s sends packets for %s to a wrong MAC address", opener.name, n.Address),
 		Evidence: []string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.name, n.Address, n.MAC, n.State, whose, right.mac)},
 		Fix:      fix, Settings: settings,
 	}

@@ -65,14 +65,14 @@ func TestUnreachable(t *testing.T) {
 					tr.Hosts[1].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable client1 likely", "route lookup on client1: network is unreachable", "on client1: give it a route to 192.168.1.16"},
+		}, "unreachable client1 likely", "route lookup on client1: network is unreachable", "on client1: add a route to 192.168.1.16"},
 		{"no route back", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[0].Snapshot.Lookups {
 				if l.Source == "192.168.1.16" {
 					tr.Hosts[0].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable server likely", "route lookup on server: network is unreachable", "on server: give it a route to 192.168.1.101"},
+		}, "unreachable server likely", "route lookup on server: network is unreachable", "on server: add a route to 192.168.1.101"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr := cut()

@@ -84,7 +84,7 @@ func (n Network) Flow(f Flow) Limit {
 }
 
 // noBulk is the Why of no limit where only requests and responses are exchanged.
-const noBulk = "none: transactions are held to no rate"
+const noBulk = "none: no limit is computed for transactions"
 
 // path is the limit of one flow on one path, +Inf when nothing limits it.
 func (n Network) path(f Flow, path []topology.End) (float64, string) {

@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 		"nothing":  {func(*record.Trial) {}, nil},
 		"steal":    {func(t *record.Trial) { t.Hosts[0].End.CPU[0].Steal, t.Hosts[0].End.CPU[0].Idle = 0.34, 0.36 }, []string{"a hypervisor took 34 % of the processors' time, 0 % in the others"}},
 		"repeated": {func(t *record.Trial) { t.Repeated = 2 }, []string{"trials discarded before it, since a hypervisor took too much time: 2, 0 in the others"}},
-		"resent":   {func(t *record.Trial) { t.Hosts[1].End.SNMP["Tcp.RetransSegs"] += 500 }, []string{"12.5 % of the TCP segments were sent again, 0 % in the others"}},
+		"resent":   {func(t *record.Trial) { t.Hosts[1].End.SNMP["Tcp.RetransSegs"] += 500 }, []string{"12.5 % of the TCP segments were retransmitted, 0 % in the others"}},
 		"timeouts": {func(t *record.Trial) { t.Hosts[1].End.SNMP["TcpExt.TCPTimeouts"] = 3 }, []string{"client1: retransmission timeouts: 3, 0 in the others"}},
 		"queue":    {func(t *record.Trial) { t.Hosts[0].End.Qdiscs[0].Drops = 900 }, []string{"server: packets dropped by queueing disciplines: 900, 0 in the others"}},
 		"path":     {func(t *record.Trial) { t.Flows[0].Path = []string{"a.eth0", "b.eth0"} }, []string{"flows on another path than in all other trials: 1, 0 in the others"}},

@@ -50,7 +50,7 @@ var signs = []sign{
 	{say: "softirqs that ran out of their budget: %s", spell: count, least: 10, of: machines(func(m hostload.Machine) float64 { return m.Squeezed })},
 	{say: "packets dropped by interfaces: %s", spell: count, least: 10, of: hosts(interfaceDrops)},
 	{say: "packets dropped by queueing disciplines: %s", spell: count, least: 10, of: hosts(queueDrops)},
-	{say: "%s of the TCP segments were sent again", spell: percent, least: 0.001, of: machines(resent)},
+	{say: "%s of the TCP segments were retransmitted", spell: percent, least: 0.001, of: machines(resent)},
 	{say: "retransmission timeouts: %s", spell: count, least: 1, of: hosts(counter("TcpExt.TCPTimeouts"))},
 	{say: "packets dropped by the reverse-path filter: %s", spell: count, least: 1, of: hosts(counter("TcpExt.IPReversePathFilter"))},
 	{say: "%s of the datagrams were lost", spell: percent, least: 0.001, of: func(t trial) []reading {

@@ -50,7 +50,7 @@ var ErrNone = errors.New("no recommendation")
 // treatment or the run did not end.
 func Recommended(run *record.Run) (*Fix, error) {
 	if run.Status == "interrupted" || run.Status == "running" {
-		return nil, fmt.Errorf("%w: run %s ended early, after %s; carry on with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
+		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
 	if i < 0 && run.Proven == nil {

@@ -211,7 +211,7 @@ func generator(v view) (judged, bool) {
 		c.Detail += "; how busy all CPUs together were is not known"
 	}
 	if polling {
-		c.Detail += "; threads that poll keep processors busy by nature, and count with what they did beside that"
+		c.Detail += "; threads that poll keep CPUs busy, so only their other work counts"
 	}
 	if !c.Pass {
 		if v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps {
@@ -244,7 +244,7 @@ func steal(v view) (judged, bool) {
 			c.Pass = true
 			c.Detail += ", but the limit was reached all the same"
 		} else {
-			c.Detail += ": the machine paused, and what it carried less for that is not the network's"
+			c.Detail += ": the machine was paused, and the network did not cause what this cost"
 		}
 	}
 	return judged{c, most / stealShare}, true

@@ -85,7 +85,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		}, "the first"},
 		{"generator at its end", Generator, func(t *record.Trial) { t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2 }, "99 % of a CPU (client1)"},
 		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
-		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine paused"},
+		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
 		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "30.9 ms (client2)"},
 		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "20 ms (client1)"},
 		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},

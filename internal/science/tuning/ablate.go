@@ -193,7 +193,7 @@ func effect(run *record.Run, f record.Factor, level string) *record.Effect {
 // it. That the list is worse without it speaks for the setting.
 func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
 	if alone == nil && removed == nil {
-		return record.Together, "tried only together with the others: --ablate tries each alone", false
+		return record.Together, "tried only with the others: --ablate tries each setting alone", false
 	}
 	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
 	good, missed := is(alone, record.Improves), is(removed, record.Worsens)
@@ -206,7 +206,7 @@ func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
 	case good && missed:
 		return record.Helps, "alone, and the list is worse without it", true
 	case good && is(removed, record.NoDifference):
-		return record.Helps, "alone; in the list others do the same", true
+		return record.Helps, "alone; in the list other settings have the same effect", true
 	case good:
 		return record.Helps, "alone", true
 	case missed:
@@ -225,5 +225,5 @@ func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
 			return record.Inconclusive, e.Why, false
 		}
 	}
-	return record.Inconclusive, "not every trial of it was made", false
+	return record.Inconclusive, "its trials are incomplete", false
 }

@@ -77,10 +77,10 @@ func TestAnswers(t *testing.T) {
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
 		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the 2 others make no difference."},
 		{up, sameWords, []string{open, down, sameWords, down}, "it needs net.a and net.b together: alone neither gives more than 1.11×."},
-		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "it needs net.b and net.c together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), and the list does not miss it; the other one makes no difference."},
+		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "it needs net.b and net.c together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it; the other one makes no difference."},
 		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help; the other one makes no difference."},
 		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01); net.a helps; net.b harms."},
-		{up, down, []string{up, down, sameWords, sameWords}, "Turned off again it is not as it was (0.25× (0.24–0.26)): something else changed meanwhile, or was left behind."},
+		{up, down, []string{up, down, sameWords, sameWords}, "With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
 	} {
 		run, settings := runOf(test.list, test.off, test.verdicts...)
 		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {

@@ -170,7 +170,7 @@ func (c *checker) linux(l settingfile.Line) {
 	c.harm(l)
 	switch {
 	case !aboutNetwork(settingfile.Linux, l.Key):
-		c.add(l, "not-network", record.LintWarning, "leave it out", "it has nothing to do with the network")
+		c.add(l, "not-network", record.LintWarning, "leave it out", "it does not concern the network")
 	case p == nil || p.tcp == "":
 	case p.misleads():
 		c.add(l, "no-effect", record.LintWarning, "", "no effect on most of TCP: %s", p.tcp)
@@ -210,7 +210,7 @@ func (c *checker) exists(l settingfile.Line) bool {
 		return false
 	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
 		if key := similar(l.Key); key != "" {
-			c.add(l, "unknown", record.LintWarning, key, "it is not known here; did you mean %q?", key)
+			c.add(l, "unknown", record.LintWarning, key, "unknown parameter; did you mean %q?", key)
 			c.correct(key, l.Value)
 			return false
 		}
@@ -251,7 +251,7 @@ func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n, size(each*n))
 	}
 	if !aboutNetwork(f.System, l.Key) {
-		c.add(l, "not-network", record.LintWarning, "leave it out", "it has nothing to do with the network")
+		c.add(l, "not-network", record.LintWarning, "leave it out", "it does not concern the network")
 	}
 }
 

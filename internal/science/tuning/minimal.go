@@ -130,7 +130,7 @@ func (f *Found) Into(t *record.Tune) {
 		case s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive || s.Verdict == record.Mixed):
 			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the gain is lost"
 		case !s.Keep && s.Verdict == record.Helps:
-			s.Why += "; not needed beside those that are kept"
+			s.Why += "; not needed with the settings kept"
 		}
 		s.Why = strings.TrimPrefix(s.Why, "; ")
 	}
@@ -153,7 +153,7 @@ func (s *Enough) Find() (*Found, error) {
 		list = settingfile.Set{Name: FreeList, About: "every setting of the list that does not trade one response for another", Keys: s.All}
 	}
 	s.measured(s.Screening, list)
-	core := s.named(KeptLevel, "those of which the trials before have shown that they help", s.Core)
+	core := s.named(KeptLevel, "the settings that earlier trials have shown to help", s.Core)
 	harmless := s.named(HarmlessList, "", subtract(s.All, s.Harmful))
 	contenders := []settingfile.Set{list}
 	if len(s.Harmful) > 0 && len(harmless.Keys) > 1 {
@@ -198,7 +198,7 @@ func (s *Enough) Find() (*Found, error) {
 // proveFewer proves what elimination has left beside the baseline, the whole list and the
 // best set.
 func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error) {
-	fewer := s.named(KeptLevel, "what is left where each that could be left out was", keys)
+	fewer := s.named(KeptLevel, "the settings that remain when all that are not needed are left out", keys)
 	sets := []settingfile.Set{list}
 	if !equal(s.reference.Keys, list.Keys) {
 		sets = append(sets, s.reference)
@@ -219,7 +219,7 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 
 // prove tries sets beside the baseline.
 func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
-	all := []settingfile.Set{{Name: settingfile.AsItIs, About: "no setting of the list is made"}}
+	all := []settingfile.Set{{Name: settingfile.AsItIs, About: "no setting of the list"}}
 	if len(s.Trades) > 0 {
 		all = append(all, settingfile.Set{Name: settingfile.TheList, About: "every setting of the list", Keys: slices.Concat(s.All, s.Trades)})
 	}
@@ -228,7 +228,7 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 			all = append(all, set)
 		}
 	}
-	return s.Conduct("Do the settings that were found do it by themselves?", all...)
+	return s.Conduct("Do the settings found keep the list's gain by themselves?", all...)
 }
 
 // eliminate leaves out of the best set what can be left out without loss, but for what

@@ -43,7 +43,7 @@ func answer(t *record.Tune, run *record.Run) string {
 	}
 	said = append(said, strings.Join(parts, "; ")+".")
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
-		said = append(said, fmt.Sprintf("Turned off again it is not as it was (%s): something else changed meanwhile, or was left behind.", ratioText(off)))
+		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
 	}
 	return strings.Join(append(said, untried(t.Settings)...), " ")
 }
@@ -71,7 +71,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	case len(helps) > 0:
 		said = append(said, screened(t, helps, of))
 		for _, s := range spare {
-			said = append(said, fmt.Sprintf("%s helps alone, %s, and the list does not miss it", s.Key, ratioText(s.Alone)))
+			said = append(said, fmt.Sprintf("%s helps alone, %s, but the list does as well without it", s.Key, ratioText(s.Alone)))
 		}
 	case len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves:
 		said = append(said, "no single one of its settings"+among+" clearly does it")

@@ -109,9 +109,9 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	case j >= 0 && lines[j].Value != path:
 		return lines, all
 	case j >= 0 && (other == "" || searched):
-		return drop("the flows have that congestion control already, and there is no other kind to compare it with")
+		return drop("the flows already use this congestion control, and there is no other kind to compare it with")
 	case j >= 0:
-		all[i].Corrected, all[i].Added = "", fmt.Sprintf("the flows have %s already, as the list says: the other kind is tried", path)
+		all[i].Corrected, all[i].Added = "", fmt.Sprintf("the flows already use %s, as in the list: the other kind is tried", path)
 		all[i].Value, lines[j].Value = other, other
 		return lines, all
 	case searched:
@@ -122,7 +122,7 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	case lossy && other != "" && path != "bbr":
 		why = "the path loses frames, and " + path + " takes each loss for congestion"
 	case c.Default != "" && c.Default != path && there(c.Default):
-		why, other = "it is this machine's default, and the flows have "+path, c.Default
+		why, other = "it is this machine's default, and the flows use "+path, c.Default
 	default:
 		return lines, all
 	}
@@ -207,7 +207,7 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool { return l.Name == cmp.Or(list.Ablate, settingfile.TheList) })
 	}
 	if j < 0 {
-		return nil, nil, fmt.Errorf("run %s takes no list apart: expected a factor with ablate", made.ID)
+		return nil, nil, fmt.Errorf("run %s does not test the settings of a list: expected a factor with ablate", made.ID)
 	}
 	add := func(s record.TuneSetting) {
 		if !slices.ContainsFunc(settings, func(t record.TuneSetting) bool { return t.Key == s.Key }) {

@@ -59,7 +59,7 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	}
 	value, comment, commented := strings.Cut(l.Value, "#")
 	if commented {
-		c.add(l, "syntax", record.LintWarning, "put the comment on a line of its own", "a comment ends no value: %q is read along with it", "#"+comment)
+		c.add(l, "syntax", record.LintWarning, "put the comment on a line of its own", "a comment cannot follow a value: %q becomes part of the value", "#"+comment)
 		c.correct(l.Key, strings.TrimSpace(value))
 		l.Value = strings.TrimSpace(value)
 	}
@@ -80,9 +80,9 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	}
 	switch {
 	case len(numbers) < p.values:
-		c.add(l, "missing", record.LintNote, "", "it has %d values: with %d the last %s as they are", p.values, len(numbers), plural(p.values-len(numbers), "stays", "stay"))
+		c.add(l, "missing", record.LintNote, "", "the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
 	case len(numbers) > p.values:
-		c.add(l, "refused", record.LintWarning, "", "it has %s: the kernel ignores what is beyond", plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+		c.add(l, "refused", record.LintWarning, "", "the parameter has %s: the kernel ignores any more", plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
 	}
 	return numbers, len(numbers) == p.values
 }
@@ -173,13 +173,13 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 	}
 	switch {
 	case n[0] > n[1] || n[1] > n[2]:
-		c.add(l, "order", record.LintWarning, "", "the three go from least to most: %d, %d, %d do not", n[0], n[1], n[2])
+		c.add(l, "order", record.LintWarning, "", "expected minimum, default and maximum in ascending order: %d, %d, %d are not", n[0], n[1], n[2])
 		c.correct(l.Key, spaced(slices.Sorted(slices.Values(n))))
 	case p.unit == bytes && n[1] == n[2]:
-		c.add(l, "autotuning-off", record.LintWarning, "", "the second is the largest already, so that there is nothing to tune: every connection begins with a buffer of %s, however short its path", size(n[1]))
+		c.add(l, "autotuning-off", record.LintWarning, "", "the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %s, however short its path", size(n[1]))
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
-		c.add(l, "unit", record.LintWarning, "", "it counts bytes: buffers end at %s, less than a window without scaling", size(n[2]))
+		c.add(l, "unit", record.LintWarning, "", "it counts bytes: the maximum is %s, less than a window without scaling", size(n[2]))
 		if n[0] <= n[1] && n[1] <= n[2] {
 			c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
 		}
@@ -204,7 +204,7 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 	if same(known.Value, l.Value) {
 		says := "this kernel has that value now: nothing would change"
 		if l.Key == setting.CongestionControl {
-			says = "this kernel has it now for programs that choose none; whether it is the better one on a path is measured beside another"
+			says = "this is already the kernel's default; tune compares it with another one on a path"
 		}
 		c.add(l, "as-it-is", record.LintNote, "", "%s", says)
 		return
@@ -225,11 +225,11 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 
 // harmful values of parameters that are on by default, and what is lost.
 var harmful = []struct{ key, value, says string }{
-	{"net.ipv4.tcp_window_scaling", "0", "windows end at 64 KiB, so that a connection carries 64 KiB per round trip at most (RFC 7323)"},
-	{"net.ipv4.tcp_moderate_rcvbuf", "0", "receive buffers do not grow any more: windows end at the second value of net.ipv4.tcp_rmem"},
-	{"net.ipv4.tcp_sack", "0", "of several losses in a window one is mended per round trip (RFC 2018)"},
+	{"net.ipv4.tcp_window_scaling", "0", "windows are limited to 64 KiB, so that a connection carries at most 64 KiB per round trip (RFC 7323)"},
+	{"net.ipv4.tcp_moderate_rcvbuf", "0", "receive buffers no longer grow: windows are limited by the second value of net.ipv4.tcp_rmem"},
+	{"net.ipv4.tcp_sack", "0", "of several losses in a window only one is repaired per round trip (RFC 2018)"},
 	{"net.ipv4.tcp_timestamps", "0", "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be distinguished from new ones (PAWS, RFC 7323)"},
-	{"net.ipv4.ip_no_pmtu_disc", "1", "packets that are too large for the path are not found out"},
+	{"net.ipv4.ip_no_pmtu_disc", "1", "path MTU discovery is off: packets too large for the path are not detected"},
 }
 
 func (c *checker) harm(l settingfile.Line) {

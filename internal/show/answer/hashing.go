@@ -52,7 +52,7 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 		full = append(full, fmt.Sprintf("%.2f of %d links (%s)", f.Least, f.Links, words.Count(f.Trials, "trial")))
 	}
 	if len(full) > 0 {
-		a.Statements = append(a.Statements, "Flows of which route lookup named every link filled at least "+words.FirstFew(full, "and"))
+		a.Statements = append(a.Statements, "Flows that, by route lookup, use every link filled at least "+words.FirstFew(full, "and"))
 	}
 	if h.Chosen > 0 {
 		a.Statements = append(a.Statements, fmt.Sprintf("With chosen ports each of %s carried at least %.4g %% of what its links can", words.Count(h.Chosen, "trial"), 100*h.LeastChosen))

@@ -110,7 +110,7 @@ func TestOutliersHaveRings(t *testing.T) {
 		if err := f.WriteSVG(&b); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"trial 3 in block 2: 0.4000 Gbit/s, apart from the others (0.9030 Gbit/s): a hypervisor took 34 %", `<circle class="f-limit"`, "with a ring"} {
+		for _, want := range []string{"trial 3 in block 2: 0.4000 Gbit/s, apart from the others (0.9030 Gbit/s): a hypervisor took 34 %", `<circle class="f-limit"`, "a ring marks"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("the figure lacks %q", want)
 			}

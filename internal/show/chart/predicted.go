@@ -30,13 +30,13 @@ func predictedFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "predicted", Data: v.HeldCSV()}
 	switch {
 	case within == judged && judged == 1:
-		f.Title = "The flow got what was predicted"
+		f.Title = "The flow carried the predicted goodput"
 	case within == judged:
-		f.Title = fmt.Sprintf("All %d flows got what was predicted", judged)
+		f.Title = fmt.Sprintf("All %d flows carried the predicted goodput", judged)
 	default:
-		f.Title = fmt.Sprintf("%d of %s got what was predicted", within, words.Count(judged, "flow"))
+		f.Title = fmt.Sprintf("%d of %s carried the predicted goodput", within, words.Count(judged, "flow"))
 	}
-	f.Note = fmt.Sprintf("Across: what was predicted, from its low end to its high one. Up: what was measured, the mean of a treatment's flows and how far they go. On the line both are equal; what came true meets the shaded ±%.3g %%.", 100*record.Tolerated)
+	f.Note = fmt.Sprintf("Across: the predicted goodput, from low to high. Up: the measured goodput, the mean and range of a treatment's flows. On the line both are equal; a correct prediction meets the shaded ±%.3g %%.", 100*record.Tolerated)
 	f.Panels = []figure.Panel{{Draw: func(width float64) *figure.Drawing { return predictedPanel(v, list, width) }}}
 	return f, true
 }
@@ -106,7 +106,7 @@ const mostMisses = 8
 
 // predictedWords names the colours, and what did not come true.
 func predictedWords(v *view.View, list []view.Held, by []string, x, y float64, write func(x, y float64, text string, role figure.Role, bold bool)) float64 {
-	write(x, y, "predicted to be held back by", figure.Muted, false)
+	write(x, y, "predicted bottleneck", figure.Muted, false)
 	for i, cause := range by {
 		y += 19
 		n, of := 0, 0

@@ -104,7 +104,7 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 // dotsNote explains the marks of single trials.
 func dotsNote(v *view.View) string {
 	if len(v.Run.Outliers) > 0 {
-		return "Dots are trials; with a ring: it stands apart from its treatment's others."
+		return "Dots are trials; a ring marks an outlier of its treatment."
 	}
 	return "Dots are trials."
 }

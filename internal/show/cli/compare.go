@@ -16,12 +16,12 @@ func newCompareCommand(s streams) *cobra.Command {
 	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN",
-		Short: "Set a run against an earlier one, treatment by treatment",
-		Long: `Set the second run against the first: the same treatments, by name.
+		Short: "Compare a run with an earlier one, treatment by treatment",
+		Long: `Compare the treatments of the second run with those of the same name in the first.
 
-Two runs were not measured side by side. What else differs between them, such
-as the kernel or the study, is listed first, and may be the cause; of runs of
-different studies only the difference that matters most, and all with --all.
+Two runs share no blocks. Other differences between them, such as the kernel or
+the study, may be the cause of an effect and are listed first; for runs of
+different studies only the most important one, unless --all is given.
 
 Exit status: 0; 2 when the runs have no treatment that can be compared; 3 when
 a trust check failed in one of them.`,

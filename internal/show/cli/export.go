@@ -31,10 +31,9 @@ func newExportCommand(s streams) *cobra.Command {
 		Short: "Write a run's trials, flows, interfaces or samples as CSV",
 		Long: `Write a run as flat tables for a spreadsheet or a statistics program.
 
-One table goes to standard output or into a file; all of them go into a file
-whose name ends with .zip, or into a directory (name it with a / at its end,
-when it is not there yet). A name that ends otherwise than .csv, .zip, or with
---trials .gz, is refused.`,
+One table is written to standard output or to a file; all tables are written to a
+file whose name ends in .zip, or to a directory (for a new one, end the name with
+a /). Other extensions than .csv, .zip, or .gz with --trials, are refused.`,
 		Annotations: map[string]string{details: "The tables:\n\n" + tables.String() + `
 With --trials: every trial as it was recorded, samples, counters and TCP_INFO included, one JSON document a line, gzip. linerate report RUN --json prints what follows from them.`},
 		Example: `  linerate export latest --csv > trials.csv
@@ -58,7 +57,7 @@ With --trials: every trial as it was recorded, samples, counters and TCP_INFO in
 		},
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
-	cmd.Flags().BoolVar(&f.trials, "trials", false, "every trial as it was recorded, instead of tables: JSON lines, gzip")
+	cmd.Flags().BoolVar(&f.trials, "trials", false, "instead of tables, every trial as recorded: JSON lines, gzip")
 	cmd.Flags().StringVar(&f.table, "table", "", "which of the tables below (default: trials)")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file, .zip file or directory (default: standard output)")
 	return cmd

@@ -97,7 +97,7 @@ Exit status: 0; 2 bad usage; 3 the run recommends nothing, or is in doubt.`,
 	}
 	flags := cmd.Flags()
 	valueVar(flags, &f.format, oneOf(fixFormats()...), "format", "name", commandsFormat, strings.Join(fixFormats(), ", "))
-	flags.StringVar(&f.host, "host", "", "only what is to be done on this host")
+	flags.StringVar(&f.host, "host", "", "only the commands or files for this host")
 	flags.StringArrayVar(&f.replace, "map", nil, "replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10 (may be repeated)")
 	flags.StringVarP(&f.dir, "out", "o", "", "write the files below this directory, as HOST/etc/…")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
@@ -301,14 +301,14 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	remark := func(format string, args ...any) { say(w, "linerate: "+format+"\n", args...) }
 	for _, line := range fix.Undo {
-		remark("the fix does without a setting of the baseline: %s", line)
+		remark("the fix does not have this setting of the baseline: %s", line)
 	}
 	for _, option := range fix.Programs {
 		switch key, _, _ := strings.Cut(option, ":"); {
 		case slices.Contains(fix.Defaults, key):
 			remark("%s was set for each connection; the commands make it the default of the senders", option)
 		default:
-			remark("%s is an option of the programs: no setting of a host makes it", option)
+			remark("%s is an option of the programs: no setting of a host replaces it", option)
 		}
 	}
 	for _, line := range fix.Advice {
@@ -318,6 +318,6 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 		remark("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
 	}
 	if f.format == commandsFormat && len(fix.Hosts) > 0 {
-		remark("the commands hold until the next boot; --format %s writes files that last", source.Or(fixFormats()[1:]))
+		remark("the commands are in effect until the next reboot; --format %s writes files that persist", source.Or(fixFormats()[1:]))
 	}
 }

@@ -45,15 +45,15 @@ var iperf3Client = []iperf3Option{
 	{"R", "reverse", "reverse", "`--direction read`"},
 	{"", "bidir", "bidir", "`--direction both`"},
 	{"u", "udp", "udp", "`--protocol udp`; without `-b` as fast as it can, where iperf3 sends 1 Mbit/s"},
-	{"b", "bitrate", "rate-cap", "of each stream, as there; 0: as fast as it can; no `/BURST`"},
-	{"l", "length", "datagram", "of datagrams; how much a write to TCP has is chosen by `--mode`"},
+	{"b", "bitrate", "rate-cap", "of each stream, as in iperf3; 0: as fast as it can; no `/BURST`"},
+	{"l", "length", "datagram", "of datagrams; the size of a write to TCP depends on `--mode`"},
 	{"w", "window", "window", ""},
 	{"M", "set-mss", "mss", ""},
 	{"N", "no-delay", "nodelay", ""},
 	{"C", "congestion", "congestion-control", ""},
 	{"S", "tos", "tos", "the type of service, four times `--dscp`"},
 	{"", "dscp", "dscp", ""},
-	{"B", "bind", "source", "an address; one of several, or a range, if there are more"},
+	{"B", "bind", "source", "an address, several, or a range"},
 	{"", "cport", "source-port", ""},
 	{"4", "version4", "ipv4", ""},
 	{"6", "version6", "ipv6", ""},
@@ -61,13 +61,13 @@ var iperf3Client = []iperf3Option{
 	{"s", "server", "", "`linerate serve`"},
 	{"Z", "zerocopy", "", "the default; `--copy` sends as iperf3 does without it"},
 	{"", "skip-rx-copy", "", "the default; `--copy` receives as iperf3 does without it"},
-	{"n", "bytes", "", "a test has a length: `--duration`"},
-	{"k", "blockcount", "", "a test has a length: `--duration`"},
+	{"n", "bytes", "", "tests end by time: `--duration`"},
+	{"k", "blockcount", "", "tests end by time: `--duration`"},
 	{"A", "affinity", "", "`taskset -c CPU linerate measure …`"},
-	{"F", "file", "", "what is sent is made here"},
+	{"F", "file", "", "no counterpart: linerate generates the payload"},
 	{"T", "title", "", "a shell's `echo`"},
-	{"f", "format", "", "figures choose their unit; `--json` has bit/s"},
-	{"V", "verbose", "", "all is shown"},
+	{"f", "format", "", "no counterpart: units are chosen by size; `--json` has bit/s"},
+	{"V", "verbose", "", "always on"},
 	{"D", "daemon", "", "for `linerate serve`, by systemd"},
 	{"", "username", "iperf3-user", ""},
 	{"", "rsa-public-key-path", "iperf3-key", ""},
@@ -80,16 +80,16 @@ var iperf3Client = []iperf3Option{
 
 // iperf3Serving are the options of an iperf3 server for serve.
 var iperf3Serving = []iperf3Option{
-	{"s", "server", "", "left out: `linerate serve`"},
+	{"s", "server", "", "not needed: `linerate serve`"},
 	{"p", "port", "port", "`--listen :PORT`; iperf3 clients are answered at `--iperf3`"},
 	{"B", "bind", "", "`--listen ADDRESS:PORT`"},
-	{"1", "one-off", "", "it serves until Ctrl-C: `timeout 60 linerate serve`"},
+	{"1", "one-off", "", "`linerate serve` runs until Ctrl-C: `timeout 60 linerate serve`"},
 	{"D", "daemon", "", "by systemd"},
 	{"c", "client", "", "`linerate measure HOST`"},
 	{"J", "json", "", "`linerate measure --json` at the client"},
 	{"i", "interval", "", "`linerate measure --interval` at the client"},
 	{"A", "affinity", "", "`taskset -c CPU linerate serve`"},
-	{"V", "verbose", "", "a line per test is shown"},
+	{"V", "verbose", "", "always on: a line per test"},
 	{"", "server-max-duration", "max-duration", ""},
 	{"", "server-bitrate-limit", "max-rate", ""},
 	{"", "rsa-private-key-path", "rsa-private-key-path", ""},
@@ -158,12 +158,12 @@ type iperf3Like struct {
 
 func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 	flags.StringVar(&l.server, "server", "", "the server, as an `ADDRESS` without the option names it")
-	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, where ADDRESS has none (default: 5202; with --iperf3 5201)")
+	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, if ADDRESS has none (default: 5202; with --iperf3 5201)")
 	flags.BoolVar(&l.reverse, "reverse", false, "the same as --direction read")
 	flags.BoolVar(&l.bidir, "bidir", false, "the same as --direction both")
 	flags.BoolVar(&l.udp, "udp", false, "the same as --protocol udp")
-	flags.BoolVar(&l.ipv4, "ipv4", false, "names stand for IPv4 addresses")
-	flags.BoolVar(&l.ipv6, "ipv6", false, "names stand for IPv6 addresses")
+	flags.BoolVar(&l.ipv4, "ipv4", false, "resolve names to IPv4 addresses")
+	flags.BoolVar(&l.ipv6, "ipv6", false, "resolve names to IPv6 addresses")
 	flags.Var(&value[int]{to: new(int), what: "number", parse: func(text string) (int, error) {
 		tos, err := strconv.ParseUint(text, 0, 8)
 		if err != nil || tos%4 != 0 {

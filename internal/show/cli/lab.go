@@ -28,7 +28,7 @@ import (
 func newLabCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
-		Short: "Make a topology alone, to work in it by hand",
+		Short: "Make only a topology, to work in by hand",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -85,7 +85,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "up FILE|STUDY",
-		Short: "Make a file's topology and keep it up until Ctrl-C",
+		Short: "Make the topology of a file, and keep it until Ctrl-C",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {

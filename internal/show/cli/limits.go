@@ -35,12 +35,11 @@ func newLimitsGoodputCommand(s streams) *cobra.Command {
 	var f goodputFlags
 	cmd := &cobra.Command{
 		Use:   "goodput",
-		Short: "Compute the goodput of a link: its rate less headers and gaps",
-		Long: `Compute the most payload that a link carries in full TCP segments or UDP
-datagrams: its rate less the headers, and, on Ethernet, less what each frame
-takes beside its bytes (preamble, frame check sequence, gap). A link that Linux
-shapes (tbf, htb, and so every link of a lab that has a rate) does not count
-those: --shaped.`,
+		Short: "Compute the goodput of a link: its rate minus headers and gaps",
+		Long: `Compute the highest goodput of a link with full TCP segments or UDP datagrams:
+its rate minus the headers and, on Ethernet, minus preamble, frame check sequence
+and gap of each frame. A shaper of Linux (tbf, htb, and so every lab link with a
+rate) does not count these: use --shaped.`,
 		Example: `  linerate limits goodput --rate 1gbit
   linerate limits goodput --rate 10gbit --mtu 9000 --family ipv6
   linerate limits goodput --rate 1gbit --protocol udp --datagram 64

@@ -26,9 +26,9 @@ func newLimitsBDPCommand(s streams) *cobra.Command {
 		Use:   "bdp",
 		Short: "Compute the bandwidth-delay product of a path, and the buffers it needs",
 		Long: `Compute the bandwidth-delay product of a path: the bytes in flight when it is
-full. A connection needs a window as large as that, and both hosts have to allow
-buffers that hold it. With --window, also the highest rate that such a window
-allows; with --answer, how long so many bytes take on a new connection.`,
+full. A connection needs a window of that size, and both hosts must allow buffers
+large enough for it. With --window, also the highest rate with such a window; with
+--answer, how long that many bytes take on a new connection.`,
 		Example: `  linerate limits bdp --rate 1gbit --rtt 25ms
   linerate limits bdp --rate 10gbit --rtt 80ms --window 4MiB
   linerate limits bdp --rate 100mbit --rtt 200ms --json
@@ -48,7 +48,7 @@ allows; with --answer, how long so many bytes take on a new connection.`,
 	latencyVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
 	valueVar(flags, &f.window, unit.ParseBytes, "window", "size", "", "a window to compare with the path, such as 64KiB")
 	valueVar(flags, &f.answer, unit.ParseBytes, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
-	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "segments that a sender begins with: initcwnd of its route")
+	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "initial congestion window in segments: initcwnd of the sender's route")
 	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.bdp/v1)")
 	return cmd

@@ -31,18 +31,18 @@ func newLimitsECMPCommand(s streams) *cobra.Command {
 	var f ecmpFlags
 	cmd := &cobra.Command{
 		Use:   "ecmp",
-		Short: "Compute what flows carry that are hashed onto equal-cost links",
-		Long: `Compute what flows carry together that a host or router hashes onto equal-cost
-links: mean and scatter, how often a link stays idle, how many flows are enough.
-Each flow stays on one link, and flows share a link fairly: a link with one flow
-is full, and a link without any carries nothing. Without --flows the answer is how
-many flows use all links, with which probability.
+		Short: "Compute how much flows hashed onto equal-cost links carry",
+		Long: `Compute how much flows carry together when a host or router hashes them onto
+equal-cost links: mean and scatter, how often a link stays idle, how many flows
+are enough. Each flow stays on one link, and flows share a link fairly: a link
+with one flow is full, and a link without flows carries nothing. Without --flows
+the answer is how many flows use all links, with which probability.
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
 --hosts it is a Clos network of that many hosts, simulated flow by flow.
 
-Rates are those of links; limits goodput says what of them is payload.`,
+Rates are those of links; limits goodput computes the payload.`,
 		Example: `  linerate limits ecmp --links 4
   linerate limits ecmp --links 2 --flows 3
   linerate limits ecmp --links 4 --rate 10gbit --flows 900x20mbit,4
@@ -94,9 +94,9 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	f.flags = flags
 	q := &f.asked
 	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, "links that a router or host splits over")
-	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of the links, or of each")
+	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of all links, or a list with the rate of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
-	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: so many that ask for 20 Mbit/s each at\nmost, and 4 that take what they get")
+	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
 	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
 	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
 	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
@@ -107,7 +107,7 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.IntVar(&q.Fabric.Hosts, "hosts", 0, "simulate a Clos network of so many hosts; --links are the spines")
 	flags.IntVar(&q.Fabric.HostsPerLeaf, "hosts-per-leaf", 0, "hosts on each leaf (default: as --links)")
 	valueVar(flags, &q.Fabric.HostBps, bitsPerSecond, "host-rate", "rate", "", "rate of a host's link (default: as the first of --rate)")
-	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%", "how much is enough, for the number of flows that it takes")
+	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%", "share or probability for which the number of flows is computed")
 	numberVar(flags, &q.Replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
 	flags.Uint64Var(&q.Seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.ecmp/v1)")

@@ -41,9 +41,10 @@ func newMeasureCommand(s streams) *cobra.Command {
 		Use:   "measure ADDRESS[:PORT]...",
 		Short: "Measure between this host and one that runs linerate serve",
 		Long: `Measure between this host and one that runs linerate serve or, with --iperf3,
-iperf3 -s. Everything is counted in one window that is common to all flows and
-both hosts: goodput is what the receivers read in it. It is compared with the
-limit, where the interfaces report their speed, and trust checks are made.`,
+iperf3 -s. Everything is counted in one window common to all flows and both
+hosts: goodput is the payload that the receivers read in that window. It is
+compared with the limit, if the interfaces report their speed, and trust checks
+are made.`,
 		Example: `  linerate measure nas
   linerate measure nas --direction both --streams 4 --duration 30s
   linerate measure nas --latency --direction both
@@ -149,7 +150,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return err
 	}
 	if ctx.Err() != nil {
-		return statusError{ExitInterrupted, errors.New("interrupted: these figures are of what was measured until then")}
+		return statusError{ExitInterrupted, errors.New("interrupted: these figures are for the time measured until then")}
 	}
 	if err := expect.Unmet(m.Expect); err != nil {
 		return statusError{ExitDoubt, err}

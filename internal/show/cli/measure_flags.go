@@ -53,22 +53,22 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 			flags.Lookup(o.Flag()).NoOptDefVal = "true"
 		}
 	}
-	flags.BoolVar(&f.copies, "copy", false, "tcp: the same as --mode copy: as an ordinary program does")
+	flags.BoolVar(&f.copies, "copy", false, "tcp: move bytes as an ordinary program does (--mode copy)")
 	durationVar(flags, &f.asked.Duration, 10*time.Millisecond, "duration", "10s", "length of the window that is measured")
-	durationVar(flags, &f.asked.Warmup, 0, "warmup", "1s", "traffic before it, which is not counted")
+	durationVar(flags, &f.asked.Warmup, 0, "warmup", "1s", "traffic before the window, which is not counted")
 	durationVar(flags, &f.asked.Interval, 100*time.Millisecond, "interval", "1s", "length of the intervals that are reported")
-	flags.BoolVar(&f.asked.Latency, "latency", false, "tcp, udp: measure latency, too: first idle, then under the load; with the buffer delay of RFC 6349 and a grade (bufferbloat)")
-	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search the highest rate at which no datagram is lost (RFC 2544 throughput); --duration is that of the trials which confirm it, those of the search take a tenth")
+	flags.BoolVar(&f.asked.Latency, "latency", false, "tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a grade (bufferbloat)")
+	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that confirm it take --duration, those of the search a tenth")
 	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
-	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: how far below a rate that loses the result may be")
-	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free: how many trials the result has to stand")
+	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: greatest distance of the result from a rate that loses")
+	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free: number of trials that confirm the result")
 	flags.StringArrayVar(&f.source, "source", nil, "local address to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
 	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local port to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	f.like.define(flags, &f.asked.Flows)
-	flags.StringVar(&f.expect, "expect", "", "what has to be met in each direction and mode: '>= 900mbit', 'latency_p99 <= 500us, lost <= 0.1%': metrics of docs/metrics.md, several with commas between")
+	flags.StringVar(&f.expect, "expect", "", "conditions for each direction and mode, separated by commas, such as '>= 900mbit' or 'latency_p99 <= 500us, lost <= 0.1%', on the metrics of docs/metrics.md")
 	f.keep.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
@@ -205,7 +205,7 @@ func (f *measureFlags) modes() ([]string, error) {
 	}
 	switch {
 	case warmup < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
-		return nil, fmt.Errorf("--mode %s tries for a while before it is steady: expected a --warmup of at least %v", mode, probing)
+		return nil, fmt.Errorf("--mode %s first tries the modes of sending: expected a --warmup of at least %v", mode, probing)
 	case mode == allModes:
 		return []string{flow.ModeAuto, flow.ModeCopy}, nil
 	}

@@ -20,11 +20,11 @@ type iperf3Flags struct {
 const iperf3Password = "IPERF3_PASSWORD"
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is an iperf3 server's (port 5201 by default); see docs/iperf3.md for what cannot be known then")
-	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: who this is, for a server that asks")
-	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: file that holds the password (default: what is in $"+iperf3Password+")")
+	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is that of an iperf3 server (default port 5201); docs/iperf3.md lists the figures that are then unknown")
+	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: user name, for a server that requires one")
+	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: file with the password (default: the password in $"+iperf3Password+")")
 	flags.StringVar(&f.key, "iperf3-key", "", "iperf3: file with the server's public key (PEM), with which the password is encrypted")
-	flags.BoolVar(&f.pkcs1, "iperf3-pkcs1", false, "iperf3: encrypt as servers before 3.17 want it")
+	flags.BoolVar(&f.pkcs1, "iperf3-pkcs1", false, "iperf3: encrypt with PKCS #1 v1.5 padding, as servers before 3.17 require")
 }
 
 // login is for a server that requires a user; nil: none was given.

@@ -296,7 +296,7 @@ func TestMeasureRefused(t *testing.T) {
 			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
 			{"no server", "client", []string{"10.0.0.1:5203"}, "nothing listens there; start linerate serve"},
 			{"no host", "client", []string{"10.0.0.77"}, "no route to host: this host has no route"},
-			{"another program", "client", []string{"10.0.0.1:2222"}, `another program than linerate serve listens at 10.0.0.1:2222: it begins with "SSH-2.0-`},
+			{"another program", "client", []string{"10.0.0.1:2222"}, `the program that listens at 10.0.0.1:2222 is not linerate serve: it begins with "SSH-2.0-`},
 			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},
 		} {
 			_, status, said := measured(t, test.from, test.args...)

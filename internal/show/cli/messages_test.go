@@ -31,7 +31,7 @@ var wrongLines = []struct{ line, want string }{
 	// iperf3's options.
 	{"measure -c nas -Z", "iperf3's -Z, --zerocopy; here: the default"},
 	{"measure nas --parallel 4", "here: --streams"},
-	{"measure nas -n 1G", "here: a test has a length: --duration"},
+	{"measure nas -n 1G", "here: tests end by time: --duration"},
 	{"measure -s", "linerate serve"},
 	{"-c nas", "linerate measure HOST"},
 	{"-s", "linerate serve"},

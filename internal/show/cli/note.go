@@ -18,9 +18,9 @@ func newNoteCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   `note RUN "TEXT"`,
 		Short: "Attach a note to a run",
-		Long: `Attach a note to a run: what was different that day, what the cable was
-called. It appears in every report of the run, in the list of runs, and on the
-page that was written of it, if that is still where it was.`,
+		Long: `Attach a note to a run, such as a change in the network or the label of a cable.
+The note appears in every report of the run and in the list of runs. The page
+written for the run is updated, if it is still at its place.`,
 		Example: `  linerate note latest "after the new cable in switch port 3"`,
 		Args:    minimumArgs(2, `expected a run and the note's text, such as: linerate note latest "after the new cable"`),
 		RunE: func(cmd *cobra.Command, args []string) error {

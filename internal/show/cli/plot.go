@@ -29,9 +29,9 @@ func newPlotCommand(s streams) *cobra.Command {
 		Long: `Write a figure of a run to a file, SVG or PNG by the file's ending.
 
 RUN is a run's ID or name, the beginning of one, or latest. The figures are those of
-the page: what the run is judged by (goodput, or such as latency_p99), effects,
-predicted, flows, accounts, interfaces, topology, series. A run has those that it has
-data for.`,
+the page: each response of the run (such as goodput or latency_p99), effects,
+predicted, flows, accounts, interfaces, topology, paths and series, as far as the run
+has data for them.`,
 		Example: `  linerate plot latest -o goodput.svg
   linerate plot arp-flux-7 --figure topology -o topology.png --scale 3`,
 		Args: exactArgs(1),
@@ -56,8 +56,8 @@ data for.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "", "what the run is judged by, such as goodput; effects, predicted, flows, accounts, interfaces, topology, paths or series (default: what the answer is about)")
-	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: pixels of the file for each of the figure, which is about 1,100 wide")
+	cmd.Flags().StringVar(&f.figure, "figure", "", "a response, such as goodput, or effects, predicted, flows, accounts, interfaces, topology, paths or series (default: the run's main figure)")
+	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: scale of the figure, which is about 1,100 pixels wide at 1")
 	return cmd
 }
 

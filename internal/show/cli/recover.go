@@ -27,10 +27,10 @@ func newRecoverCommand(s streams) *cobra.Command {
 		Short: "Undo changes that a killed agent has left on this host",
 		Long: `Undo changes that a killed agent has left on this host.
 
-An agent undoes its settings when its conductor ends, however that ends. Only
-after SIGKILL it cannot; its undo journal then still has them. A value that another
-program has changed since is kept, unless --force is given. The command may be
-repeated.`,
+An agent reverts its settings when its conductor ends for any reason. An agent
+killed by SIGKILL cannot; the changes are then still in its undo journal. A value
+that another program has changed since is kept, unless --force is given. The
+command may be repeated.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			journals := []string{journal}
@@ -63,8 +63,8 @@ repeated.`,
 	}
 	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal (default: all of this user's agents on this host)")
 	cmd.Flags().BoolVar(&o.List, "list", false, "only list what would be undone")
-	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo what another program has changed since")
-	cmd.Flags().BoolVar(&o.Forget, "forget", false, "drop what cannot be undone from the journal, leaving it as it is")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo settings that another program has changed since")
+	cmd.Flags().BoolVar(&o.Forget, "forget", false, "remove changes that cannot be undone from the journal, without undoing them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.recover/v1)")
 	return cmd
 }

@@ -29,11 +29,10 @@ func newReportCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Show a run again: text, page, or JSON",
-		Long: `Show a run again from what the notebook has of it.
+		Long: `Show a run again from the notebook.
 
 RUN is a run's ID or name, the beginning of one, or latest, which is the latest
-run that has results. A run that is not
-finished is shown with the trials that it has.
+run with results. An unfinished run is shown with its finished trials.
 
 Exit status: 0; 3 when a trust check of the run failed.`,
 		Example: `  linerate report latest

@@ -29,10 +29,10 @@ func newRunCommand(s streams) *cobra.Command {
 		Short: "Make a study's trials and answer its question",
 		Long: `Make a study's lab, measure, and answer its question.
 
-Every trial is saved when it is made. An interrupted run is carried on with
+Every trial is saved as soon as it is finished.
   linerate run --resume RUN
-and so is one that has ended, if --replicates, --until or --budget ask for more
-than it has.
+continues an interrupted run, and adds blocks to a finished one if --replicates,
+--until or --budget ask for more.
 
 Exit status: 0 the question was answered; 1 linerate failed; 2 bad usage or
 input; 3 answered, but a trust check failed; 130 interrupted.`,
@@ -133,10 +133,10 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		if left, is := errors.AsType[*lab.NotRevertedError](err); is {
 			lost = errors.Join(left, lost)
 		}
-		err = fmt.Errorf("interrupted after %s; carry on with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = fmt.Errorf("interrupted after %s; continue with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
-		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; carry on with: %s", err, unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; continue with: %s", err, unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
 		return errors.Join(err, lost)
 	case err != nil || lost != nil:
 		return errors.Join(err, lost)

@@ -98,7 +98,7 @@ func (f *runFlags) define(flags *pflag.FlagSet) {
 	f.planFlags.define(flags, "run")
 	f.trialFlags.define(flags, &f.options, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
 	valueVar(flags, &f.options.RunName, runName, "name", "string", "", "a name to find the run by, such as 'after the new cable'")
-	flags.StringVar(&f.resume, "resume", "", "carry on an interrupted run, or add to one")
+	flags.StringVar(&f.resume, "resume", "", "continue an interrupted run, or add blocks to a finished one")
 }
 
 // runName reads the name of a run.

@@ -51,7 +51,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted {
 		t.Fatalf("exit status %d, want %d\n%s", status, ExitInterrupted, errs.String())
 	}
-	hint := regexp.MustCompile(`interrupted after \d trials?; carry on with: linerate (run --resume small-7)\n`).FindStringSubmatch(errs.String())
+	hint := regexp.MustCompile(`interrupted after \d trials?; continue with: linerate (run --resume small-7)\n`).FindStringSubmatch(errs.String())
 	if hint == nil {
 		t.Fatalf("no word on how to go on:\n%s", errs.String())
 	}

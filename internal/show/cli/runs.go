@@ -38,12 +38,12 @@ func newRunsCommand(s streams) *cobra.Command {
 		Use:   "runs",
 		Short: "List the runs in the notebook, the latest first",
 		Long: `List the runs in the notebook, the latest first, with their notes. Names,
-answers and notes are cut to the width of the terminal; --json has them whole.
+answers and notes are cut to the width of the terminal; --json has them in full.
 
 The notebook is the file $LINERATE_NOTEBOOK, or else linerate/notebook.db in
 $XDG_DATA_HOME or ~/.local/share.
 
-An interrupted run is carried on with linerate run --resume RUN.`,
+linerate run --resume RUN continues an interrupted run.`,
 		Example: `  linerate runs --grep "cable"
   linerate runs --study arp-flux --since 7d`,
 		Args: noArgs,
@@ -56,9 +56,9 @@ An interrupted run is carried on with linerate run --resume RUN.`,
 	}
 	cmd.AddCommand(newRunsRemoveCommand(s))
 	cmd.Flags().StringVar(&f.study, "study", "", "only the runs of this study")
-	cmd.Flags().StringVar(&f.text, "grep", "", "only those with this text in their ID, name, study, answer or notes, in upper or lower case")
-	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) { return parseSince(text, time.Now()) }, "since", "when", "", "only those begun since then: a date such as 2026-03-31, or how long ago, such as 7d or 12h")
-	numberVar(cmd.Flags(), &f.last, 0, math.MaxInt, "last", 0, "only so many (default: all)")
+	cmd.Flags().StringVar(&f.text, "grep", "", "only runs with this text in their ID, name, study, answer or notes, in upper or lower case")
+	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) { return parseSince(text, time.Now()) }, "since", "when", "", "only runs begun since a date, such as 2026-03-31, or in the last 7d or 12h")
+	numberVar(cmd.Flags(), &f.last, 0, math.MaxInt, "last", 0, "only the latest N (default: all)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON (linerate.runs/v1)")
 	return cmd
 }

@@ -23,10 +23,9 @@ func newRunsRemoveCommand(s streams) *cobra.Command {
 		Short: "Remove runs from the notebook, with the files written for them",
 		Long: `Remove runs from the notebook, with their trials, notes and the files that were
 written for them: report.html, run.json and trials.jsonl.gz. Pages that
-linerate report --html wrote elsewhere, figures and exports are left.
+linerate report --html wrote elsewhere, figures and exports are not removed.
 
-A run that a process is making is refused. Either all of the runs are removed or
-none.`,
+A run that is being made is refused. If one of the runs cannot be removed, none is.`,
 		Example: `  linerate runs rm arp-flux-7 "old cable"`,
 		Args:    minimumArgs(1, "expected the runs to remove: linerate runs lists them"),
 		RunE: func(cmd *cobra.Command, args []string) error {

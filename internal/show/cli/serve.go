@@ -39,10 +39,10 @@ func newServeCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Let other hosts measure with this one: linerate measure ADDRESS",
-		Long: `Let other hosts measure with this one, any number at the same time, until Ctrl-C. On the other host:
+		Long: `Let other hosts measure with this one, several at the same time, until Ctrl-C. On the other host:
   linerate measure ADDRESS
 
-All connections are opened by the client, to one port. Nothing on this host is changed, except addresses that it has meanwhile (--alias). One line per test goes to stderr.
+All connections are opened by the client, to one port. No setting of this host is changed; --alias adds addresses while the server runs. Each test is one line on stderr.
 
 iperf3 clients are served as well, on iperf3's port (TCP and UDP):
   iperf3 -c ADDRESS`,
@@ -68,16 +68,16 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	f.flags = to
 	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
 	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
-	f.aliases.define(flags, "without --listen, the server listens at each of them alone")
-	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients then have to know it")
+	f.aliases.define(flags, "without --listen, the server listens only on these addresses")
+	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients need the same token")
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
 	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
-	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; as many as the addresses that are listened at, if these are more")
+	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; at least one for each address listened on")
 	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+transactional+" flows together")
-	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "the longest test, warm-up included")
-	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "the most that one client's flows carry together, each direction, such as 1gbit")
+	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "longest test, with its warm-up")
+	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "rate of one client's flows together, in each direction, such as 1gbit")
 	f.iperf3.add(flags)
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
 }
@@ -111,7 +111,7 @@ func (f *serveFlags) options() (serve.Options, error) {
 	switch n := len(f.addresses); {
 	case n <= maxListeners:
 	case len(f.listen) == 0:
-		problems = append(problems, fmt.Errorf("--alias: %d addresses to listen at one by one, expected at most %d; --listen :%s listens at all at once", n, maxListeners, measure.DefaultPort))
+		problems = append(problems, fmt.Errorf("--alias: %d addresses with a socket each, expected at most %d; --listen :%s listens on all addresses with one", n, maxListeners, measure.DefaultPort))
 	default:
 		problems = append(problems, fmt.Errorf("--listen: %d addresses, expected at most %d", n, maxListeners))
 	}

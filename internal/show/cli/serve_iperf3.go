@@ -28,11 +28,11 @@ type iperf3ServeFlags struct {
 const iperf3Off = "off"
 
 func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "address and port, TCP and UDP, to answer iperf3 clients at; off: nowhere")
-	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer iperf3 clients with a user name and a password only: the key that their tokens are for")
-	flags.StringVar(&f.users, "authorized-users-path", "", "the file of those users: a line has a name, a comma, and the hash of the password")
+	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "address and port, TCP and UDP, for iperf3 clients; off: none")
+	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer only iperf3 clients with a user name and a password, which this private key decrypts")
+	flags.StringVar(&f.users, "authorized-users-path", "", "file of these users; each line is a name, a comma, and the hash of the password")
 	durationVar(flags, &f.skew, time.Nanosecond, "time-skew-threshold", "10s", "how far an iperf3 client's clock may be off")
-	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "take tokens of iperf3 before 3.17 as well, whose padding is weak")
+	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "also accept tokens of iperf3 before 3.17, whose padding is weak")
 }
 
 // problems are what is wrong with the flags.
@@ -76,7 +76,7 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	case at.Users != nil:
 		say(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
 	case token:
-		say(log, "iperf3 clients are refused on %s: they cannot show a token; let them in with --rsa-private-key-path and --authorized-users-path\n", at.Listener.Addr())
+		say(log, "iperf3 clients are refused on %s: they cannot prove the token; --rsa-private-key-path and --authorized-users-path accept users\n", at.Listener.Addr())
 	default:
 		say(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
 	}

@@ -10,7 +10,7 @@ import (
 // tokenVariable holds the token where no file is named.
 const tokenVariable = "LINERATE_TOKEN"
 
-const tokenUsage = "file that holds the token (default: what is in $" + tokenVariable + ")"
+const tokenUsage = "file with the token (default: the token in $" + tokenVariable + ")"
 
 // readToken finds the token: never on the command line, where every user of the
 // machine can see it.

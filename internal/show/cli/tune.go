@@ -25,13 +25,13 @@ func newTuneCommand(s streams) *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
 		Use:   "tune FILE|DIRECTORY|LIST …",
-		Short: "Find out which of a list of settings matter, and keep those",
-		Long: `Find out which of a list of settings matter, by trials, and keep those.
+		Short: "Find out which settings of a list matter, and keep those",
+		Long: `Find out by trials which settings of a list matter, and keep those.
 
-First the files are checked, which changes nothing and needs no privilege. Without a
-place to try the settings, or with --lint, that is all. With --on STUDY they are
-tried on the hosts of a study, made by linerate or reached by via; with --rate on a
-lab of two hosts and a link. LIST is one of the published lists that come with
+First the files are checked, which changes nothing and needs no privilege. With
+--lint, or without --on, --rate and --run, nothing else is done. With --on STUDY the
+settings are tried on the hosts of a study, in a lab or reached by via; with --rate
+in a lab of two hosts and a link. LIST is one of the published lists that come with
 linerate (--lists).`,
 		Example: `  linerate tune /etc/sysctl.d /etc/sysctl.conf
   linerate tune linux-10g --rate 1gbit --rtt 50ms --ablate
@@ -72,23 +72,23 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.lint, "lint", false, "only check the files, and try nothing")
-	flags.BoolVar(&f.elsewhere, "elsewhere", false, "do not ask this machine's kernel")
-	flags.BoolVar(&f.lists, "lists", false, "name the published lists that come with linerate")
+	flags.BoolVar(&f.lint, "lint", false, "only check the files")
+	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not read this kernel")
+	flags.BoolVar(&f.lists, "lists", false, "list the published lists that come with linerate")
 	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: by the keys)")
-	flags.StringVar(&f.on, "on", "", "study without factors: where they are tried")
+	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this study, which has no factors")
 	flags.StringSliceVar(&f.options.Hosts, "host", nil, "hosts to change (default: the flows' ends)")
-	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try them on a link of this rate, in a lab")
+	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try the settings in a lab, on a link of this rate")
 	valueVar(flags, &f.rtt, unit.ParseLatency, "rtt", "duration", "", "with --rate: the link's round-trip time")
 	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the link's loss of frames")
 	flags.BoolVar(&f.options.Ablate, "ablate", false, "try each setting alone, and the list without it")
 	flags.StringVar(&f.options.Search, "search", "", "KEY=FROM..TO: the smallest value that is enough")
-	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these, the first counts (see docs)")
-	flags.StringVar(&f.run, "run", "", "conclude from a run in the notebook")
-	flags.StringVar(&f.options.Keep, "keep", "", "new file for what is proven (implies --ablate)")
+	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these; the first gives the verdict (see docs)")
+	flags.StringVar(&f.run, "run", "", "answer from a run in the notebook")
+	flags.StringVar(&f.options.Keep, "keep", "", "write the settings proven to help to this new file (implies --ablate)")
 	f.options.Accept = tuning.Accepted{}
 	for _, name := range tuning.AcceptNames() {
-		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep what costs so much "+name+" for a gain")
+		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep settings that cost up to this much "+name+" for a gain")
 		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // docs/tune.md has the others
 	}
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
@@ -197,7 +197,7 @@ func (f tuneFlags) failed(file string, err error) error {
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; carry on with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made))}
+		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; continue with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made))}
 	case is:
 		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
 	}

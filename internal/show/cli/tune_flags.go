@@ -93,7 +93,7 @@ func (f tuneFlags) accepting() (problems []error) {
 // keepable: nothing is at the place yet to which is written what is proven.
 func (f tuneFlags) keepable() (problems []error) {
 	if _, err := os.Lstat(f.options.Keep); f.options.Keep != "" && err == nil {
-		problems = append(problems, fmt.Errorf("--keep %s: it is there already; expected a new file", f.options.Keep))
+		problems = append(problems, fmt.Errorf("--keep %s: the file exists; expected a new one", f.options.Keep))
 	}
 	return problems
 }
@@ -104,7 +104,7 @@ func (f tuneFlags) concluding() error {
 	problems := slices.Concat(mistakes(f.flags), f.keepable(), f.accepting())
 	for _, flag := range []string{"lint", "elsewhere", "system", "on", "host", "rate", "rtt", "loss", "ablate", "search", "response", "margin", "set"} {
 		if f.given(flag) {
-			problems = append(problems, fmt.Errorf("--%s: expected no such thing with --run, which reads a run that was made", flag))
+			problems = append(problems, fmt.Errorf("--%s: cannot be used with --run, which reads an earlier run", flag))
 		}
 	}
 	for _, flag := range []string{"seed", "until", "budget", "replicates", "out", "wait", "allow-machine-settings"} {

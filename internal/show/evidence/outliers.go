@@ -18,8 +18,8 @@ import (
 // none does.
 func Outliers(v *view.View) *document.Table {
 	t := &document.Table{Name: "outliers", Data: export.Rows(v.Run, "outliers"), Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right}, {Head: "treatment", Wrap: true}, {Head: "of"},
-		{Head: "value", Align: document.Right}, {Head: "median of the others", Align: document.Right}, {Head: "what its records have that the others' have not", Wrap: true}},
-		Notes: []string{"They count like all others. What was seen goes together with the value, and need not be its cause."}}
+		{Head: "value", Align: document.Right}, {Head: "median of the others", Align: document.Right}, {Head: "what its records show, and the others' do not", Wrap: true}},
+		Notes: []string{"Outliers count like all other trials. What the records show coincides with the value, and need not be its cause."}}
 	for _, o := range v.Run.Outliers {
 		if m := measureOf(v, o); m != nil {
 			t.Add(strconv.Itoa(o.Order), strconv.Itoa(o.Block), o.Treatment, m.Label, m.Shown.Spell(o.Value), m.Shown.Spell(o.Others), saw(o))
@@ -31,7 +31,7 @@ func Outliers(v *view.View) *document.Table {
 // OutliersTitle counts them.
 func OutliersTitle(v *view.View) string {
 	n := len(v.Run.Outliers)
-	return words.Sentence(fmt.Sprintf("%s %s apart from the others of %s treatment", words.Count(n, "trial"), words.Verb(n, "stands", "stand"), words.Verb(n, "its", "their")))
+	return words.Sentence(fmt.Sprintf("%s %s from the others of %s treatment", words.Count(n, "trial"), words.Verb(n, "differs", "differ"), words.Verb(n, "its", "their")))
 }
 
 // mostApart is how many outliers a terminal lists.
@@ -42,7 +42,7 @@ func OutlierStatement(v *view.View) []document.Block {
 	if len(v.Run.Outliers) == 0 {
 		return nil
 	}
-	s := document.Statement{Label: "Apart", Text: OutliersTitle(v) + ":"}
+	s := document.Statement{Label: "Outliers", Text: OutliersTitle(v) + ":"}
 	for i, o := range v.Run.Outliers {
 		m := measureOf(v, o)
 		switch {

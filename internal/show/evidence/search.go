@@ -28,7 +28,7 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
 	if l.ConfirmS < rfcTrial {
-		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 wants trials of %d s, which find queues that fill slowly: --duration %ds", rfcTrial, rfcTrial)})
+		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", rfcTrial, rfcTrial)})
 	}
 	return append(rows, lossTrialRows(l)...)
 }

@@ -16,7 +16,7 @@ const stripWidth = 21
 // than the margin, how many of them have which value; nil: there is none.
 func Strips(v *view.View) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "each trial"}}, Left: "%d more, whose trials are alike",
-		Notes: []string{"Digits are numbers of trials at that value; o stands apart."}}
+		Notes: []string{"Digits are numbers of trials at that value; o: outlier."}}
 	if len(v.Run.Outliers) == 0 {
 		t.Notes = []string{"Digits are numbers of trials at that value."}
 	}

@@ -70,7 +70,7 @@ func Trials(v *view.View) *document.Table {
 		row := document.Row{Cells: document.Cells(append(texts, flows, busy, strings.Join(bad[t.Order], ", "))...)}
 		for k, m := range v.Measures {
 			if v.Run.Outlier(m.Name, t.Order) != nil {
-				row.Cells[3+k].Remark = "stands apart"
+				row.Cells[3+k].Remark = "outlier"
 			}
 		}
 		if doubted[t.Order] {

@@ -49,7 +49,7 @@ var Tables = []Table{
 		}
 		return append(columns, "placement_limit_bps", "chance_least_bps", "chance_most_bps", "chance_by", "outlier")
 	}, trialRows},
-	{"outliers", "one row per trial and response in which it stands apart from its treatment's others",
+	{"outliers", "one row per trial and response in which the trial is an outlier of its treatment",
 		ofTrials("response unit value others saw"), outlierRows},
 	{"flows", "one row per flow of a trial: bytes at both ends",
 		ofTrials("flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
@@ -70,7 +70,7 @@ var Tables = []Table{
 			"rx_missed_errors rx_otherhost_dropped"), interfaceRows},
 	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet",
 		ofTrials("machine cpu busy user system irq softirq steal interrupts_per_s net_rx_per_s softnet_processed softnet_dropped softnet_squeezed"), cpuRows},
-	{"machines", "one row per machine of a trial: CPUs together, memory, segments sent again",
+	{"machines", "one row per machine of a trial: CPUs together, memory, retransmitted segments",
 		ofTrials("machine cpus busy rx_missed_errors softnet_dropped softnet_squeezed memory_some_waited memory_all_waited available_bytes " +
 			"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
 	{"series", "one row per sample of an interface or flow inside a trial's window",

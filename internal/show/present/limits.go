@@ -23,7 +23,7 @@ func ECMPNeeded(n ecmp.Needed, target float64) document.Document {
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
-	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link to which its hash falls. --flows says how many there are, and what they carry is answered."}}}
+	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry."}}}
 	return d
 }
 

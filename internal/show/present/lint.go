@@ -37,11 +37,11 @@ func Lint(found *record.Lint) document.Document {
 	if len(t.Rows) > 0 {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}
-	asked := "No kernel was asked"
+	asked := "Checked without a kernel"
 	if k := found.Kernel; k != nil {
-		asked = "Asked Linux " + k.Release
+		asked = "Checked against Linux " + k.Release
 		if k.Namespaces != "" {
-			asked += " (but not which parameters each network namespace has: " + k.Namespaces + ")"
+			asked += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
 		}
 	}
 	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"), words.Count(found.Notes, "note")}

@@ -66,7 +66,7 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 // server's log; the client learns nothing of it.
 func (l *Users) check(token string, now time.Time) error {
 	if token == "" {
-		return errors.New("no token: this server wants a user name and a password")
+		return errors.New("no token: this server requires a user name and a password")
 	}
 	said, err := iperf3.DecodeToken(token, l.key, false)
 	if err != nil && l.pkcs1 {
