@@ -215,7 +215,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 	m, run, err := measure.Conduct(ctx, near, o)
 	near.Close()
 	cancel()
-	if own := <-ended; own != nil && err != nil && ctx.Err() == nil {
+	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) { // EOF: as nothing was measured
 		err = errors.Join(own, err)
 	}
 	return m, run, err

@@ -149,10 +149,11 @@ func cut(text string, n int) string {
 	return head + "…"
 }
 
-// Words that stay on one line: a number and its unit, and a command behind a colon.
+// Words that stay on one line: a number and its unit, and a command behind a colon or in
+// parentheses.
 var (
 	units    = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
-	commands = regexp.MustCompile(`: (?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,(]|[:,]\S)*`)
+	commands = regexp.MustCompile(`(: |\()((?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,()]|[:,]\S)*)`)
 )
 
 // paths and URLs are not broken, however long.
@@ -188,8 +189,9 @@ const leastWrap = 2
 func splitWords(text string) []string {
 	const joint = "\x00"
 	text = commands.ReplaceAllStringFunc(text, func(s string) string {
-		command := strings.TrimRight(s[len(": "):], " ")
-		return ": " + strings.ReplaceAll(command, " ", joint) + s[len(": ")+len(command):]
+		parts := commands.FindStringSubmatch(s)
+		command := strings.TrimRight(parts[2], " ")
+		return parts[1] + strings.ReplaceAll(command, " ", joint) + parts[2][len(command):]
 	})
 	words := strings.Fields(units.ReplaceAllString(text, "$1"+joint+"$2$3"))
 	for i, word := range words {
