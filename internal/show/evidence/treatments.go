@@ -20,6 +20,9 @@ import (
 // Treatments is the table of treatments: a row each, a group of columns per
 // response and condition.
 func Treatments(v *view.View) *document.Table {
+	if v.Single() {
+		return single(v)
+	}
 	t := &document.Table{Columns: []document.Column{{Head: "treatment"}}}
 	for i := range v.Rows {
 		r := &v.Rows[i]
@@ -64,6 +67,28 @@ func Treatments(v *view.View) *document.Table {
 		t.Notes = append(t.Notes, view.RangesNote)
 	}
 	return t
+}
+
+// single has a row for each response of the only trial.
+func single(v *view.View) *document.Table {
+	var rows [][]string
+	for _, m := range v.Measures {
+		tr := v.Rows[0].Treatments[0]
+		var remarks []string
+		if part := ofLimit(tr); m.Goodput() && part != "" {
+			remarks = append(remarks, part+" % of the limit, "+limitOf(v, 0))
+		}
+		if m.Goodput() && tr.Unconnected > 0 {
+			remarks = append(remarks, Unconnected(v, tr))
+		} else if came := byChance(tr); m.Goodput() && came != "" {
+			remarks = append(remarks, came)
+		}
+		if rank := m.Estimate(tr).Rank; rank != "" {
+			remarks = append(remarks, rank)
+		}
+		rows = append(rows, []string{m.Label, m.Spell(tr), strings.Join(remarks, "; ")})
+	}
+	return document.FigureList(rows)
 }
 
 // cellsOf makes a cell for each row that has a treatment in the pane.

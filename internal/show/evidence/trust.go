@@ -64,6 +64,9 @@ func InDoubt(run *record.Run) string {
 		return ""
 	}
 	text, whole := inTrials(run, bad)
+	if len(run.Trials) == 1 {
+		return words.Count(len(bad), "trust check") + " failed"
+	}
 	if whole {
 		return "a trust check of the whole run failed"
 	}
@@ -182,7 +185,7 @@ func Trust(run *record.Run) document.Section {
 		return document.Section{}
 	}
 	s.Blocks = []document.Block{checks}
-	if len(every.Rows) > 0 {
+	if len(every.Rows) > 0 && len(run.Trials) > 1 {
 		s.Blocks = append(s.Blocks, document.Fold{Summary: "Every failure", Blocks: []document.Block{every}})
 	}
 	return s

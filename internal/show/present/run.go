@@ -136,6 +136,12 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		out, findings = append(out, findings), document.Section{}
 	}
 	title := ""
+	if v.Single() {
+		title, responses = "What was measured", nil
+		if len(findings.Blocks) == 0 {
+			findings = document.Section{}
+		}
+	}
 	if along {
 		curves()
 		title, responses = "Goodput", nil // the curves show it
@@ -176,7 +182,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	held, limited := "What limited the flows", document.Tables(t.limited)
 	if view.Predictions(v.HeldBack()) {
 		held = "Predicted and measured goodput of each flow, and what limited it"
-	} else if causes := evidence.LimitedSummary(v, t.limited); len(causes) == 1 {
+	} else if causes := evidence.LimitedSummary(v, t.limited); len(causes) == 1 && !v.Single() {
 		limited = append(causes, fold("", "Every treatment", limited)...)
 	}
 	section("limited", held, limited)
@@ -186,9 +192,16 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	}
 	out = append(out, trust, findings)
 	section("environment", "Environment", environment(v))
-	section("again", "Make this run again", rerun(v.Run), fold("trials", fmt.Sprintf("All %d trials", len(v.Run.Trials)), document.Tables(evidence.Trials(v))),
+	section("again", "Make this run again", rerun(v.Run), fold("trials", trialsTitle(v.Run), document.Tables(evidence.Trials(v))),
 		fold("machines", "What each trial did to the machine", document.Tables(evidence.Machines(v))))
 	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
+}
+
+func trialsTitle(run *record.Run) string {
+	if len(run.Trials) == 1 {
+		return "The trial"
+	}
+	return fmt.Sprintf("All %d trials", len(run.Trials))
 }
 
 // environment is on which machines, with which program.
@@ -200,9 +213,14 @@ func environment(v *view.View) []document.Block {
 	}
 	blocks := []document.Block{document.Statement{Text: text}}
 	if len(e.Hosts) > 0 {
-		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control"}, {Head: "missing", Wrap: true}}}
+		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control"}}}
+		var missing []document.Cell
 		for _, h := range e.Hosts {
-			t.Add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl, strings.Join(h.Missing, "; "))
+			t.Add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl)
+			missing = append(missing, document.Cell{Text: strings.Join(h.Missing, "; ")})
+		}
+		if slices.ContainsFunc(missing, func(c document.Cell) bool { return c.Text != "" }) {
+			t.AddColumn(document.Column{Head: "missing", Wrap: true}, missing)
 		}
 		blocks = append(blocks, t)
 	}
@@ -223,6 +241,9 @@ func rerun(run *record.Run) []document.Block {
 func facts(run *record.Run) string {
 	out := []string{run.Study, words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block") + seed(run.Seed, " · "),
 		number.Seconds(run.DurationS)}
+	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // and no plan of trials
+		out = slices.Delete(out, 1, 2)
+	}
 	if run.Name != "" {
 		out = append([]string{"“" + run.Name + "”"}, out...)
 	}

@@ -36,6 +36,12 @@ func (v *View) Whole() *View {
 	return &w
 }
 
+// Single reports whether there is one trial alone, as of a measurement: nothing to compare,
+// and nothing to draw.
+func (v *View) Single() bool {
+	return len(v.Run.Trials) == 1 && len(v.Rows) == 1 && len(v.Columns) == 1 && v.Rows[0].Treatments[0] != nil
+}
+
 // Panes lists a measure's panes, one for each condition.
 func (v *View) Panes(m *Measure) []Pane {
 	var list []Pane
