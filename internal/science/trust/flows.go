@@ -129,7 +129,8 @@ func conservation(v view) (judged, bool) {
 		}
 	}
 	compare := func(f record.Flow, excess, allowed float64, what string) {
-		consider(f, excess/allowed, "%s by %s, with up to %s in flight", what, unit.FormatBytes(excess), unit.FormatBytes(allowed))
+		by, most := bytes(excess, allowed)
+		consider(f, excess/allowed, "%s by %s, with up to %s in flight", what, by, most)
 	}
 	n, lost := 0, int64(0)
 	for _, f := range v.Flows {
@@ -200,7 +201,8 @@ func conservation(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// steady: the first and the last third of the window carry the same. A sample
+// steady: the first and the last third of the window carry the same: bytes, or of requests
+// and responses alone the transactions that those bytes are of. A sample
 // may be some milliseconds off, which matters where thirds are short.
 func steady(v view) (judged, bool) {
 	n := math.MaxInt
@@ -214,14 +216,23 @@ func steady(v view) (judged, bool) {
 		return judged{}, false
 	}
 	third := n / 3
+	requests := !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.Transactions == nil })
+	spell := unit.FormatBytes
+	if requests {
+		spell = func(n float64) string { return unit.FormatCount(int64(math.Round(n))) + " transactions" }
+	}
 	var first, last float64
 	for _, f := range v.Flows {
 		if len(f.Bins) < n {
 			continue
 		}
+		each := 1.0
+		if requests {
+			each = float64(f.Transactions.Done) / float64(max(f.ReceivedBytes, 1))
+		}
 		for i := range third {
-			first += float64(f.Bins[i])
-			last += float64(f.Bins[n-1-i])
+			first += each * float64(f.Bins[i])
+			last += each * float64(f.Bins[n-1-i])
 		}
 	}
 	if first == 0 && last == 0 {
@@ -232,7 +243,7 @@ func steady(v view) (judged, bool) {
 	allowed := driftShare + 2*sampleDoubt/seconds
 	drift := last/max(first, 1) - 1
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
-	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %+.2g %% (allowed ±%.2g %%)",
-		unit.FormatBytes(last), unit.FormatBytes(first), 100*drift, 100*allowed)
+	by, most := percents(drift, allowed)
+	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)", spell(last), spell(first), signed(drift, by), most)
 	return judged{c, math.Abs(drift) / allowed}, true
 }

@@ -25,8 +25,8 @@ func limit(v view) (judged, bool) {
 		allowed := limitTolerance + doubt/v.WindowS + v.saved()*8/v.WindowS/v.LimitBps
 		share := v.GoodputBps / v.LimitBps
 		c.Pass, used = share <= 1+allowed, share
-		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)",
-			unit.FormatRate(v.GoodputBps), unit.FormatPercent(share), unit.FormatRate(v.LimitBps), unit.FormatPercent(1+allowed)))
+		part, most := percents(share, 1+allowed)
+		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)", unit.FormatRate(v.GoodputBps), part, unit.FormatRate(v.LimitBps), most))
 	}
 	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestInterface} {
 		text, excess := worst()
@@ -60,8 +60,9 @@ func (v view) fastestFlow() (text string, used float64) {
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
 		if share := got / most; share > used {
 			used = share
+			part, allowed := percents(f.GoodputBps/f.LimitBps, most*8/v.WindowS/f.LimitBps)
 			text = fmt.Sprintf("%s from %s to %s: %s is %s of the limit of its own path, %s (allowed %s)",
-				f.ID, f.From, f.To, unit.FormatRate(f.GoodputBps), unit.FormatPercent(f.GoodputBps/f.LimitBps), unit.FormatRate(f.LimitBps), unit.FormatPercent(most*8/v.WindowS/f.LimitBps))
+				f.ID, f.From, f.To, unit.FormatRate(f.GoodputBps), part, unit.FormatRate(f.LimitBps), allowed)
 		}
 	}
 	return text, used
@@ -142,8 +143,8 @@ func (v view) fastestInterface() (text string, used float64) {
 		most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/load.Seconds
 		if share := load.Bps / most; share > used {
 			used = share
-			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)",
-				unit.FormatRate(load.Bps), load, unit.FormatPercent(load.Bps/rate), unit.FormatRate(rate), unit.FormatPercent(most/rate))
+			part, allowed := percents(load.Bps/rate, most/rate)
+			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)", unit.FormatRate(load.Bps), load, part, unit.FormatRate(rate), allowed)
 		}
 	}
 	return text, used

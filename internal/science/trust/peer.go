@@ -119,8 +119,8 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 		most := 1 + peerTolerance + held/(d.GoodputBps/8*min(p.Seconds, d.WindowS))
 		ratio := p.GoodputBps / d.GoodputBps
 		c.Pass = ratio >= least && ratio <= most
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s, this host %s in the window: %+.2g %% (allowed %+.2g %% to %+.2g %%)",
-			d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds, unit.FormatRate(d.GoodputBps), 100*(ratio-1), 100*(least-1), 100*(most-1))
+		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s, this host %s in the window: %s",
+			d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds, unit.FormatRate(d.GoodputBps), between(ratio-1, least-1, most-1))
 	} else {
 		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s", d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds)
 	}
@@ -129,7 +129,8 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 	allowed := 1 + peerTolerance + unreadBytes*float64(d.Flows)/max(float64(p.Bytes), 1)
 	if share := p.GoodputBps / max(d.LimitBps, 1); d.Sends && d.LimitBps > 0 && share > allowed {
 		c.Pass = false
-		c.Detail += fmt.Sprintf("; that is %s of the limit %s (allowed %s)", unit.FormatPercent(share), unit.FormatRate(d.LimitBps), unit.FormatPercent(allowed))
+		part, most := percents(share, allowed)
+		c.Detail += fmt.Sprintf("; that is %s of the limit %s (allowed %s)", part, unit.FormatRate(d.LimitBps), most)
 	}
 	return c, true
 }

@@ -47,7 +47,7 @@ func toolAgrees(v view) (judged, bool) {
 	c.Pass = used <= 1
 	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps))
 	if s.GoodputBps > 0 {
-		c.Detail += fmt.Sprintf(": %+.2g %% (allowed −%.2g to +%.2g %%)", 100*s.SurplusBps/s.GoodputBps, 100*toolTolerance, 100*above/s.GoodputBps)
+		c.Detail += ": " + between(s.SurplusBps/s.GoodputBps, -toolTolerance, above/s.GoodputBps)
 	}
 	if allowed := v.LimitBps*(1+limitTolerance) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
 		c.Pass, used = false, max(used, s.SumBps/allowed)
@@ -96,14 +96,15 @@ func (v view) allOfTools() bool {
 
 func (v view) transactionsAgree(s *record.ToolReported) judged {
 	const tolerance = 0.05 // a machine's transactions are not as even as a link's bytes
-	apart := math.Inf(1)
+	off := math.Inf(1)
 	if s.CountedTransactionsPerS > 0 {
-		apart = s.TransactionsPerS/s.CountedTransactionsPerS - 1
+		off = s.TransactionsPerS/s.CountedTransactionsPerS - 1
 	}
-	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: math.Abs(apart) <= tolerance}
+	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: math.Abs(off) <= tolerance}
 	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; by their bytes on the sockets there were %.4g/s in the window", s.Method, s.TransactionsPerS, s.CountedTransactionsPerS)
 	if s.CountedTransactionsPerS > 0 {
-		c.Detail += fmt.Sprintf(": %+.2g %% (allowed ±%.2g %%)", 100*apart, 100*tolerance)
+		by, most := percents(off, tolerance)
+		c.Detail += fmt.Sprintf(": %s (allowed ±%s)", signed(off, by), most)
 	}
-	return judged{c, math.Abs(apart) / tolerance}
+	return judged{c, math.Abs(off) / tolerance}
 }

@@ -238,7 +238,8 @@ func steal(v view) (judged, bool) {
 		return judged{}, false
 	}
 	c := record.Check{Check: Steal, Pass: most <= stealShare}
-	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", unit.FormatPercent(most), host, unit.FormatPercent(stealShare))
+	took, allowed := percents(most, stealShare)
+	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", took, host, allowed)
 	if !c.Pass {
 		if v.LimitBps > 0 && v.GoodputBps >= unharmed*v.LimitBps {
 			c.Pass = true
@@ -285,10 +286,15 @@ func clock(v view) (judged, bool) {
 	}
 	allowed := edgeShare * v.WindowS
 	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
-	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", unit.FormatSeconds(late), lateHost)
+	edges, most := seconds(late, allowed)
+	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", edges, lateHost)
 	if doubtHost != "" {
-		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", unit.FormatSeconds(doubt), doubtHost)
+		known, bound := seconds(doubt, allowed)
+		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", known, doubtHost)
+		if doubt > late {
+			most = bound
+		}
 	}
-	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", unit.FormatSeconds(v.WindowS), unit.FormatSeconds(allowed))
+	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", unit.FormatSeconds(v.WindowS), most)
 	return judged{c, max(late, doubt) / allowed}, true
 }

@@ -204,11 +204,11 @@ func wire(v view) (judged, bool) {
 	worst := -1.0
 	for _, a := range list {
 		allowed := a.slack + counterTolerance*a.flows
-		apart := max(0, a.flows-a.wired, a.others())
-		if apart > allowed {
+		differ := max(0, a.flows-a.wired, a.others())
+		if differ > allowed {
 			c.Pass = false
 		}
-		if used := apart / allowed; used > worst {
+		if used := differ / allowed; used > worst {
 			worst = used
 			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, unit.FormatBytes(a.wired), unit.FormatBytes(a.flows))
 			if a.retrans > 0 {
@@ -217,7 +217,8 @@ func wire(v view) (judged, bool) {
 			if a.uncounted > 0 {
 				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.uncounted))
 			}
-			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", unit.FormatPercent(apart/a.flows), unit.FormatPercent(allowed/a.flows))
+			part, most := percents(differ/a.flows, allowed/a.flows)
+			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", part, most)
 		}
 	}
 	return judged{c, worst}, true
@@ -238,11 +239,12 @@ func foreign(v view) (judged, bool) {
 			continue
 		}
 		most = share
-		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, unit.FormatPercent(share), verb, unit.FormatPercent(foreignShare))
+		part, allowed := percents(share, foreignShare)
+		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, part, verb, allowed)
 		if share > foreignShare {
 			c.Pass = false
 			c.Detail = fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
-				a.host, verb, unit.FormatBytes(other), unit.FormatPercent(share), unit.FormatPercent(foreignShare))
+				a.host, verb, unit.FormatBytes(other), part, allowed)
 		}
 	}
 	return judged{c, most / foreignShare}, most >= 0

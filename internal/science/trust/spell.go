@@ -1,0 +1,54 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/model/unit"
+)
+
+// apart spells a figure and its bound as spell does, or, where that gives both the same
+// text although they differ, with as many decimals as show the difference: in units of
+// which one is 1/per. The figure keeps its sign.
+func apart(figure, bound float64, spell func(float64) string, per float64, name string) (string, string) {
+	a, b := spell(math.Abs(figure)), spell(bound)
+	for decimals := 0; a == b && math.Abs(figure) != bound && decimals < 12; decimals++ {
+		a, b = fmt.Sprintf("%.*f %s", decimals, per*math.Abs(figure), name), fmt.Sprintf("%.*f %s", decimals, per*bound, name)
+	}
+	if figure < 0 {
+		a = "-" + a
+	}
+	return a, b
+}
+
+func percents(share, bound float64) (string, string) {
+	return apart(share, bound, unit.FormatPercent, 100, "%")
+}
+
+func seconds(figure, bound float64) (string, string) {
+	return apart(figure, bound, unit.FormatSeconds, 1e6, "µs")
+}
+
+func bytes(figure, bound float64) (string, string) {
+	return apart(figure, bound, unit.FormatBytes, 1, "bytes")
+}
+
+// signed is a change with its sign also where it is one upwards.
+func signed(change float64, text string) string {
+	if change >= 0 {
+		return "+" + text
+	}
+	return text
+}
+
+// between spells a change and the two bounds that it may lie between, one below 0.
+func between(change, least, most float64) string {
+	low, high := unit.FormatPercent(-least), unit.FormatPercent(most)
+	by := ""
+	if change < 0 {
+		by, low = percents(change, -least)
+	} else {
+		by, high = percents(change, most)
+	}
+	return fmt.Sprintf("%s (allowed -%s to +%s)", signed(change, by), low, high)
+}
