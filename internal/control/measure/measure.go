@@ -97,7 +97,7 @@ type session struct {
 	hellos  map[string]message.Hello
 	idle    bool // the probe is alone
 	began   time.Time
-	trials  []record.Trial // of which documents were made, in order
+	trials  []record.Trial // of which documents were made, in order; one for each window
 	phase   string         // which trial of a search is being made
 }
 
@@ -145,7 +145,8 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	if err != nil {
 		return nil, nil, s.withServer(err)
 	}
-	return m, s.run(m), nil
+	run, err := s.run(m)
+	return m, run, err
 }
 
 func addrOf(a net.Addr) netip.AddrPort {

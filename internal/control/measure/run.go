@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,65 +13,110 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/stats"
 	"linerate/internal/version"
 )
 
-// asMeasured is the treatment of a measurement that is made in one mode alone.
+// asMeasured is the treatment of a measurement in one mode and one direction.
 const asMeasured = "measurement"
 
-// modeFactor is the factor of a measurement in several modes: they stand side by side.
-const modeFactor = "mode"
-
-// run is the measurement as a run with one trial for each mode. Its ID is a proposal to the
-// notebook. Trust checks and findings are those of the measurement's own documents.
-func (s *session) run(m *record.Measure) *record.Run {
+// run is the measurement as a run with one trial for each mode, and for each of two
+// directions: those stand side by side, and what they carried has no one limit or cause. Its
+// ID is a proposal to the notebook. Trust checks and findings are those of the measurement's
+// own documents; a check that failed puts both directions of the window in doubt.
+func (s *session) run(m *record.Measure) (*record.Run, error) {
 	o := s.options
 	r := &record.Run{
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
 		Question: "What does the path between this host and " + s.server.String() + " carry?",
-		Started:  m.Started, Unit: "bit/s", Responses: responses(o), Trials: s.trials,
+		Started:  m.Started, Unit: "bit/s", Responses: responses(o),
 		Design:      record.Design{Replicates: 1},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
 	}
 	for _, e := range m.Ends {
 		r.Environment.Hosts = append(r.Environment.Hosts, e.HostEnvironment)
 	}
-	factor := record.Factor{Name: modeFactor, Role: "condition"}
-	for i := range r.Trials {
-		t := &r.Trials[i]
-		t.Block, t.Order, t.Treatment = 1, i+1, asMeasured
-		if len(o.Modes) > 1 {
-			mode := m.EachMode()[i].Mode
-			t.Treatment, t.Levels = mode, map[string]string{modeFactor: mode}
-			factor.Baseline = cmp.Or(factor.Baseline, mode)
-			factor.Levels = append(factor.Levels, record.Level{Name: mode})
+	modes, ways := record.Factor{Name: "mode", Role: "condition"}, record.Factor{Name: "direction", Role: "condition"}
+	var checks []record.Check
+	var findings []record.Finding
+	for i, one := range m.EachMode() {
+		parts, err := byDirection(s.trials[i], one.Directions)
+		if err != nil {
+			return nil, err
 		}
-		if t.PlannedS > 0 {
-			r.Status = notebook.Interrupted
+		for d, t := range parts {
+			t.Block, t.Order, t.Levels = 1, len(r.Trials)+1, map[string]string{}
+			var names []string
+			at := func(f *record.Factor, level string) {
+				names, t.Levels[f.Name] = append(names, level), level
+				if f.Baseline = cmp.Or(f.Baseline, level); !slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == level }) {
+					f.Levels = append(f.Levels, record.Level{Name: level})
+				}
+			}
+			if len(o.Modes) > 1 {
+				at(&modes, one.Mode)
+			}
+			if len(parts) > 1 {
+				at(&ways, one.Directions[d].Direction)
+			}
+			t.Treatment = cmp.Or(strings.Join(names, ", "), asMeasured)
+			if t.PlannedS > 0 {
+				r.Status = notebook.Interrupted
+			}
+			if t.Topology != nil {
+				r.Topology = *t.Topology
+			}
+			for _, c := range one.Trust {
+				if c.Trial = t.Order; d == 0 || !c.Pass {
+					checks = append(checks, c)
+				}
+			}
+			r.Trials = append(r.Trials, t)
 		}
-		if t.Topology != nil {
-			r.Topology = *t.Topology
-		}
+		findings = append(findings, one.Findings...)
 	}
 	if len(r.Topology.Hosts) == 0 {
 		for _, e := range m.Ends {
 			r.Topology.Hosts = append(r.Topology.Hosts, topology.Host{Name: e.Host, Via: []string{"linerate"}})
 		}
 	}
-	if len(factor.Levels) > 0 {
-		r.Factors = []record.Factor{factor}
+	for _, f := range []record.Factor{modes, ways} {
+		if len(f.Levels) > 0 {
+			r.Factors = append(r.Factors, f)
+		}
 	}
 	r.DurationS = time.Since(s.began).Seconds()
 	conclude.Conclude(r)
-	r.Trust, r.Findings = nil, []record.Finding{}
-	for i, one := range m.EachMode() {
-		for _, c := range one.Trust {
-			c.Trial = i + 1
-			r.Trust = append(r.Trust, c)
-		}
-		r.Findings = append(r.Findings, one.Findings...)
+	r.Trust, r.Findings = checks, append([]record.Finding{}, findings...)
+	return r, nil
+}
+
+// byDirection takes a trial's flows of two directions apart: a trial for each, of the same
+// window, with its own totals and limit. Of one direction the trial stays as it is.
+func byDirection(t record.Trial, of []record.MeasureDirection) ([]record.Trial, error) {
+	if len(of) < 2 {
+		return []record.Trial{t}, nil
 	}
-	return r
+	var parts []record.Trial
+	for _, d := range of {
+		part := t
+		part.Hosts = slices.Clone(t.Hosts)
+		for i := range part.Hosts {
+			part.Hosts[i].ProcessCPUS = 0 // it is of both directions
+		}
+		part.Flows = slices.DeleteFunc(slices.Clone(t.Flows), func(f record.Flow) bool {
+			return f.ID != probeID && (f.From == record.NodeClient) != (d.Direction == flow.Write)
+		})
+		totals, err := stats.Total(part.Flows)
+		if err != nil {
+			return nil, err
+		}
+		part.GoodputBps, part.SenderReportedBps, part.Datagrams = totals.GoodputBps, totals.SenderReportedBps, totals.Datagrams
+		part.TransactionsPerS, part.Latency = totals.TransactionsPerS, totals.Latency
+		part.LimitBps, part.LimitWhy = d.LimitBps, d.LimitWhy
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 // responses are what a measurement is shown by.

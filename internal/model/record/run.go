@@ -395,3 +395,17 @@ func (r *Run) TrialsOf(treatment string) (list []*Trial) {
 	}
 	return list
 }
+
+// Windows groups the trials by the window that they were measured in: those of a
+// measurement's directions share one, all others have their own.
+func (r *Run) Windows() (list [][]*Trial) {
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		if n := len(list); n > 0 && r.Study == MeasureStudy && list[n-1][0].Started.Equal(t.Started) {
+			list[n-1] = append(list[n-1], t)
+			continue
+		}
+		list = append(list, []*Trial{t})
+	}
+	return list
+}

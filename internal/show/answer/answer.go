@@ -184,13 +184,15 @@ func limitShare(of *record.Candidate, bps float64) string {
 // limitShares says what part of their limits conditions reach, or why there is none.
 func limitShares(list []record.ConditionResult) string {
 	var parts []string
+	unknown, without := "", ""
 	for _, at := range list {
 		b := at.Baseline
-		switch {
-		case b.LimitBps == 0 && b.LimitWhy != "":
-			return "The limit is " + b.LimitWhy
-		case b.LimitBps == 0:
-			return "No link of the path has a rate, so the limit is unknown"
+		if b.LimitBps == 0 {
+			if unknown = "No link of the path has a rate, so the limit is unknown"; b.LimitWhy != "" {
+				unknown = "The limit is " + b.LimitWhy
+			}
+			without = cmp.Or(without, words.ForName(at.Name)+" it is "+cmp.Or(b.LimitWhy, "unknown"))
+			continue
 		}
 		part := limitShare(b, b.Goodput.MeanBps) + " %"
 		if low, high := limitShare(b, b.Goodput.LowBps), limitShare(b, b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
@@ -198,10 +200,15 @@ func limitShares(list []record.ConditionResult) string {
 		}
 		parts = append(parts, part+words.ForName(at.Name))
 	}
-	if len(list) == 1 {
+	switch {
+	case len(parts) == 0:
+		return unknown
+	case len(list) == 1:
 		return "" // in the headline
+	case without != "":
+		without = ";" + without
 	}
-	return "Of the limit of the path: " + words.FirstFew(parts, "and")
+	return "Of the limit of the path: " + words.FirstFew(parts, "and") + without
 }
 
 // Missed says how rare an event all trials of a treatment can have missed; empty: there

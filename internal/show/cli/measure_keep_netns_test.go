@@ -80,6 +80,10 @@ func TestMeasureKept(t *testing.T) {
 		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "Whether the goodput of measure-10.0.0.1-4 differs") {
 			t.Errorf("%s", out)
 		}
+		measure("--name", "both ways", "--direction", "both")
+		if out := run(ExitOK, "report", "both ways"); !strings.Contains(out, " for write and ") || !strings.Contains(out, "\n  r1 ") || !strings.Contains(out, "held back by") {
+			t.Errorf("%s", out)
+		}
 		run(ExitUsage, "run", "--resume", "after", "--replicates", "4")
 	})
 }

@@ -4,10 +4,12 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
@@ -86,7 +88,11 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 		add(t.hashed)
 		add(document.Statements("On each", evidence.OnEachLink(v, t.hashed.Columns[0].Head == "treatment")...)...)
 	}
-	add(evidence.LimitedSummary(v, t.limited)...)
+	if flows := keptFlows(v.Run); len(flows) > 0 {
+		out = append(out, flows...)
+	} else {
+		add(evidence.LimitedSummary(v, t.limited)...)
+	}
 	add(document.Statements("Loss", evidence.SearchReasons(v.Run)...)...)
 	add(document.Statements("Machine", evidence.BusiestMachines(v)...)...)
 	add(evidence.RouteStatements(v)...)
@@ -185,7 +191,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	} else if causes := evidence.LimitedSummary(v, t.limited); len(causes) == 1 && !v.Single() {
 		limited = append(causes, fold("", "Every treatment", limited)...)
 	}
-	section("limited", held, limited)
+	section("limited", held, append([][]document.Block{limited}, keptFlows(v.Run)...)...)
 	trust := evidence.Trust(v.Run)
 	if r := v.Run; len(trust.Blocks) > 0 && evidence.InDoubt(r) == "" {
 		trust.Blocks = fold("", "Every check", trust.Blocks)
@@ -255,12 +261,39 @@ func facts(run *record.Run) string {
 
 // latencies are what the probes of a measurement saw.
 func latencies(run *record.Run) (tables []document.Block) {
-	for _, t := range run.Trials {
-		if t.Bufferbloat != nil {
-			tables = append(tables, measuredLatency(t.Bufferbloat))
+	for _, window := range run.Windows() {
+		if l := window[0].Bufferbloat; l != nil {
+			tables = append(tables, measuredLatency(l))
 		}
 	}
 	return tables
+}
+
+// keptFlows are the flows of a measurement that was kept, as it printed them.
+func keptFlows(run *record.Run) (parts [][]document.Block) {
+	if run.Study != record.MeasureStudy {
+		return nil
+	}
+	windows := run.Windows()
+	for _, window := range windows {
+		m := &record.Measure{}
+		for _, t := range window {
+			bulk := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() })
+			for _, f := range t.Flows {
+				if bulk && !flow.Of(f.Protocol).Bulk() {
+					continue // the probe of latency
+				}
+				m.Flows = append(m.Flows, f)
+				m.Datagrams, m.Transactions = cmp.Or(m.Datagrams, f.Datagrams), cmp.Or(m.Transactions, f.Transactions)
+			}
+		}
+		list := measuredFlows(m)
+		if len(windows) > 1 {
+			list[0] = append([]document.Block{document.Heading{Text: window[0].Treatment}}, list[0]...)
+		}
+		parts = append(parts, list...)
+	}
+	return parts
 }
 
 // seed spells a run's, behind what is before it; empty: nothing was drawn.
@@ -280,8 +313,8 @@ func warnings(v *view.View) []string {
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}
-	for _, t := range run.Trials {
-		if t.PlannedS > 0 {
+	for _, window := range run.Windows() {
+		if t := window[0]; t.PlannedS > 0 {
 			out = append(out, fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no interval.", t.WindowS, t.PlannedS))
 		}
 	}

@@ -1,0 +1,65 @@
+package measure
+
+import (
+	"testing"
+	"time"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+// TestRunOfBothDirections: each direction is a condition with its own goodput, limit and
+// flows, of the same window, and a check that failed puts both in doubt.
+func TestRunOfBothDirections(t *testing.T) {
+	both := record.Trial{
+		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, LimitWhy: "unknown", Hosts: []record.HostReading{{Host: record.NodeClient, ProcessCPUS: 1}},
+		Flows: []record.Flow{
+			{ID: "w1", From: record.NodeClient, To: record.NodeServer, GoodputBps: 300, Connected: true},
+			{ID: "r1", From: record.NodeServer, To: record.NodeClient, GoodputBps: 1000, Connected: true},
+			{ID: probeID, From: record.NodeClient, To: record.NodeServer, Protocol: flow.RR, TransactionsPerS: 7, Connected: true, Transactions: &record.Transactions{Done: 7}},
+		},
+	}
+	m := &record.Measure{
+		Trust: []record.Check{{Check: "wire", Pass: true}, {Check: "steady"}},
+		Directions: []record.MeasureDirection{
+			{Direction: flow.Write, GoodputBps: 300, LimitBps: 310, LimitWhy: "tbf"}, {Direction: flow.Read, GoodputBps: 1000, LimitWhy: "unknown"},
+		},
+	}
+	for _, modes := range [][]string{{""}, {"copy", "splice"}} {
+		s := &session{options: Options{Addresses: []string{"nas"}, Modes: modes}}
+		whole := *m
+		for _, mode := range modes {
+			one := *m
+			one.Mode = mode
+			s.trials = append(s.trials, both)
+			if len(modes) > 1 {
+				s.trials[len(s.trials)-1].Started = both.Started.Add(time.Duration(len(s.trials)) * time.Second)
+				whole.Modes = append(whole.Modes, &one)
+			}
+		}
+		r, err := s.run(&whole)
+		if err != nil || len(r.Treatments) != 2*len(modes) || len(r.Trials) != 2*len(modes) || len(r.Windows()) != len(modes) {
+			t.Fatalf("%d treatments, %d trials, %d windows: %v", len(r.Treatments), len(r.Trials), len(r.Windows()), err)
+		}
+		want := map[string]string{flow.Write: "tbf", flow.Read: "unknown"}
+		for i, got := range r.Treatments {
+			way := got.Levels["direction"]
+			if bps := map[string]float64{flow.Write: 300, flow.Read: 1000}[way]; got.Goodput.MeanBps != bps || got.LimitWhy != want[way] {
+				t.Errorf("%s: %+v, limit %v (%s)", got.Name, got.Goodput, got.LimitBps, got.LimitWhy)
+			}
+			if flows := r.Trials[i].Flows; len(flows) != 2 || flows[0].ID != way[:1]+"1" || r.Trials[i].TransactionsPerS != 7 || r.Trials[i].Hosts[0].ProcessCPUS != 0 {
+				t.Errorf("%s: %+v", got.Name, r.Trials[i])
+			}
+		}
+		failed := map[int]bool{}
+		for _, c := range r.Trust {
+			failed[c.Trial] = failed[c.Trial] || !c.Pass
+		}
+		if len(failed) != len(r.Trials) || !failed[1] || !failed[2] {
+			t.Errorf("checks: %+v", r.Trust)
+		}
+	}
+	if both.Hosts[0].ProcessCPUS != 1 {
+		t.Error("the measured trial is changed")
+	}
+}
