@@ -52,6 +52,9 @@ type LintSetting struct {
 	// Amounts says what the value comes to where its unit is not bytes: "38.1 GiB".
 	Amounts string `json:"amounts,omitempty"`
 	Network bool   `json:"network"` // it is about the network
+	// Without is the ID of the finding for which the line has no effect, such as refused or
+	// removed; empty: it takes effect.
+	Without string `json:"without_effect,omitempty"`
 }
 
 // Severities of a finding.

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"unicode"
 )
 
 // Systems that a file can be for.
@@ -64,6 +65,26 @@ func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
 
 // Setting formats the line as in sysctl.conf.
 func (l Line) Setting() string { return l.Key + " = " + l.Value }
+
+// Bare parts the value from what people write behind it as a comment: after "#", ";" or
+// "//". On Linux that is part of the value: sysctl.conf(5) has comments on lines of their
+// own only.
+func (l Line) Bare() (value, comment string) {
+	for i, r := range l.Value {
+		rest := l.Value[i:]
+		spaced := i > 0 && l.Value[i-1] == ' '
+		number := i > 0 && l.Value[i-1] >= '0' && l.Value[i-1] <= '9'
+		switch {
+		case r == '#' && (spaced || number):
+		case r == ';' && spaced && strings.ContainsFunc(rest, unicode.IsLetter):
+		case strings.HasPrefix(rest, "//") && (spaced || number):
+		default:
+			continue
+		}
+		return strings.TrimSpace(l.Value[:i]), rest
+	}
+	return l.Value, ""
+}
 
 // Apart is a line that sets no parameter of the kernel.
 type Apart struct {

@@ -47,6 +47,25 @@ func TestSystemsAndFormats(t *testing.T) {
 	}
 }
 
+// TestBare: what people write behind a value as a comment is told from the value.
+func TestBare(t *testing.T) {
+	for _, test := range [][3]string{
+		{"bbr # the fast one", "bbr", "# the fast one"},
+		{"250000#big", "250000", "#big"},
+		{"250000 // big", "250000", "// big"},
+		{"fq ; pacing", "fq", "; pacing"},
+		{"1 ; 2 ; 3", "1 ; 2 ; 3", ""},
+		{"1;2;3", "1;2;3", ""},
+		{"|/bin/a#b %p", "|/bin/a#b %p", ""},
+		{"http://x", "http://x", ""},
+		{"# x", "# x", ""},
+	} {
+		if value, comment := (Line{Value: test[0]}).Bare(); value != test[1] || comment != test[2] {
+			t.Errorf("%q: %q, %q", test[0], value, comment)
+		}
+	}
+}
+
 // Files are read in their order: a later line wins over an earlier one, in the
 // same file and in an earlier file.
 func TestWinning(t *testing.T) {

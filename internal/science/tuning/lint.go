@@ -63,7 +63,14 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 		c.file(&files[i])
 	}
 	for _, l := range c.winning {
-		c.out.Settings = append(c.out.Settings, c.setting(l))
+		s := c.setting(l)
+		for _, f := range c.out.Findings {
+			gone := f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed"
+			if gone && f.File == l.File && f.Line == l.Line {
+				s.Without = f.ID
+			}
+		}
+		c.out.Settings = append(c.out.Settings, s)
 	}
 	place := func(f record.LintFinding) int {
 		return slices.IndexFunc(files, func(file settingfile.File) bool { return file.Name == f.File })
@@ -116,7 +123,14 @@ func (c *checker) file(f *settingfile.File) {
 		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line, Value: a.Text, Says: a.Why})
 	}
 	for _, l := range f.Lines {
+		comment := ""
+		if f.System == settingfile.Linux {
+			l.Value, comment = l.Bare()
+		}
 		c.twice(l)
+		if comment != "" {
+			c.comment(l, comment)
+		}
 		if f.System == settingfile.Linux {
 			c.linux(l)
 		} else {
@@ -126,7 +140,9 @@ func (c *checker) file(f *settingfile.File) {
 }
 
 // wins: the line holds in the end.
-func (c *checker) wins(l settingfile.Line) bool { return slices.Contains(c.winning, l) }
+func (c *checker) wins(l settingfile.Line) bool {
+	return slices.ContainsFunc(c.winning, func(w settingfile.Line) bool { return w.Where() == l.Where() })
+}
 
 // twice reports a line that another one, of this file or a later one, overrides.
 func (c *checker) twice(l settingfile.Line) {
@@ -136,7 +152,7 @@ func (c *checker) twice(l settingfile.Line) {
 	i := slices.IndexFunc(c.winning, func(w settingfile.Line) bool { return w.Key == l.Key })
 	w := c.winning[i]
 	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
-	if same(w.Value, l.Value) {
+	if value, _ := w.Bare(); same(value, l.Value) {
 		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))
 	}
 	c.add(l, "twice", severity, "keep one of the two", "%s", says)
@@ -149,6 +165,17 @@ func (c *checker) place(from, to settingfile.Line) string {
 		return fmt.Sprintf("line %d", to.Line)
 	}
 	return to.Where()
+}
+
+// comment reports a comment after a value. The kernel ignores it after a number, and
+// refuses a name with it.
+func (c *checker) comment(l settingfile.Line, comment string) {
+	severity, says := record.LintWarning, "a comment cannot follow a value: %q becomes part of the value"
+	if p := find(l.Key); p != nil && p.values == 0 {
+		severity, says = record.LintError, says+", and the kernel refuses the name"
+	}
+	c.add(l, "syntax", severity, "put the comment on a line of its own", says, comment)
+	c.correct(l.Key, l.Value)
 }
 
 // linux says what there is to say about one line of a file for Linux.
@@ -289,7 +316,8 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 	case p != nil:
 		s.Scope = p.scope
 	}
-	if n, ok := integers(l.Value); p != nil && ok && p.unit == pages {
+	value, _ := l.Bare()
+	if n, ok := integers(value); p != nil && ok && p.unit == pages {
 		s.Amounts = size(slices.Max(n) * c.page)
 	}
 	return s

@@ -22,6 +22,7 @@ func today() *Kernel {
 		"net.ipv4.tcp_window_scaling":     {true, "1", record.ScopeNamespace, ""},
 		"net.ipv4.tcp_syncookies":         {true, "1", record.ScopeNamespace, ""},
 		"net.ipv4.tcp_congestion_control": {true, "cubic", record.ScopeNamespace, ""},
+		"net.core.default_qdisc":          {true, "pfifo_fast", record.ScopeMachine, ""},
 		"net.ipv4.tcp_rmen":               {false, "", "", "net.ipv4.tcp_rmem"},
 		"net.ipv4.tcp_tw_recycle":         {},
 		"net.ipv4.conf.eth7.rp_filter":    {},
@@ -53,6 +54,12 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_rmem = 4096 131072 0x4000000 # 64 MiB", nil, []string{"1 syntax warning"}},
 		{"net.ipv4.tcp_rmem = 4096 131072 67108864#64 MiB", nil, []string{"1 syntax warning"}},
 		{"net.ipv4.tcp_mem = 95967 127956 255912#pages", nil, []string{"1 syntax warning"}},
+		{"net.ipv4.tcp_window_scaling = 0 # off", today(), []string{"1 syntax warning", "1 harmful warning"}},
+		{"net.ipv4.tcp_window_scaling = 1 // on", today(), []string{"1 syntax warning", "1 as-it-is note"}},
+		{"net.ipv4.tcp_rmem = 4096;131072;67108864", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_congestion_control = cubic   # the fast one", today(), []string{"1 syntax error", "1 as-it-is note"}},
+		{"net.core.default_qdisc = fq ; pacing", today(), []string{"1 syntax error", "1 no-effect note"}},
+		{"net.ipv4.tcp_sack = 1 # on\nnet.ipv4.tcp_sack = 1 # again", nil, []string{"1 twice note", "1 syntax warning", "2 syntax warning"}},
 		{"net.ipv4.tcp_wmem = 67108864 65536 4096", nil, []string{"1 order warning", "1 unit warning"}},
 		{"net.ipv4.tcp_wmem = 67108864 67108864 67108864", nil, []string{"1 autotuning-off warning"}},
 		{"net.ipv4.tcp_window_scaling = 0", nil, []string{"1 harmful warning"}},
@@ -109,6 +116,46 @@ func TestTwiceAcrossFiles(t *testing.T) {
 	files[0], files[1] = files[1], files[0]
 	if found = Files(files, nil); !slices.Equal(what(found), []string{"2 twice warning", "1 harmful warning"}) {
 		t.Errorf("%q", what(found))
+	}
+}
+
+// TestLowers names which of the three values are less, and the line that lowers none.
+func TestLowers(t *testing.T) {
+	for value, want := range map[string][2]string{
+		"4096 87380 67108864": {"the second (default) 87380, not 131072", "4096 131072 67108864"},
+		"4096 87380 16777216": {"the second (default) 87380, not 131072 and the third (max) 16777216, not 33554432", "leave it out"},
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
+		if len(found.Findings) != 1 || found.Findings[0].ID != "lowers" || !strings.HasSuffix(found.Findings[0].Says, ": "+want[0]) || found.Findings[0].Fix != want[1] {
+			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
+		}
+	}
+}
+
+// TestWithoutEffect: a setting that is refused, or that the kernel does not have, says so
+// where the settings are listed.
+func TestWithoutEffect(t *testing.T) {
+	text := "net.core.rmem_max = 16M\nnet.ipv4.tcp_tw_recycle = 1\nnet.ipv4.tcp_rmen = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr # fast\nnet.core.somaxconn = 8192 # many\n"
+	got := []string{}
+	for _, s := range Files([]settingfile.File{settingfile.Read("x", []byte(text), "")}, today()).Settings {
+		got = append(got, s.Without)
+	}
+	if want := []string{"refused", "removed", "unknown", "unknown", "syntax", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPages: bytes where pages are counted are corrected, unless as many pages would be
+// less than the kernel has.
+func TestPages(t *testing.T) {
+	for value, want := range map[string]string{
+		"16777216 16777216 16777216":       "",
+		"1073741824 1073741824 2147483648": "net.ipv4.tcp_mem = 262144 262144 524288",
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_mem = "+value), "")}, today())
+		if len(found.Findings) != 1 || found.Findings[0].Correction != want || !strings.Contains(found.Findings[0].Fix, strings.TrimPrefix(want, "net.ipv4.tcp_mem = ")) {
+			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
+		}
 	}
 }
 

@@ -81,6 +81,10 @@ func TestCorrected(t *testing.T) {
 	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
 		t.Errorf("%+v", all)
 	}
+	commented := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_congestion_control = bbr   # the fast one\n"), "")}
+	if lines, all := Select(commented, Files(commented, nil), &topology.Topology{}, nil); len(lines) != 1 || lines[0].Value != "bbr" || all[0].Corrected == "" {
+		t.Errorf("a comment behind a name: %+v, %+v", lines, all)
+	}
 	twice := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_bic = 1\nnet.ipv4.tcp_congestion_control = bbr\n"), "")}
 	if lines, _ := Select(twice, Files(twice, nil), &topology.Topology{}, nil); len(lines) != 2 || lines[0].Key != "net.ipv4.tcp_bic" {
 		t.Errorf("a correction to a key of the list: %+v", lines)

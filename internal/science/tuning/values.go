@@ -57,12 +57,6 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		c.words(l, p)
 		return nil, false
 	}
-	value, comment, commented := strings.Cut(l.Value, "#")
-	if commented {
-		c.add(l, "syntax", record.LintWarning, "put the comment on a line of its own", "a comment cannot follow a value: %q becomes part of the value", "#"+comment)
-		c.correct(l.Key, strings.TrimSpace(value))
-		l.Value = strings.TrimSpace(value)
-	}
 	for word := range strings.FieldsSeq(l.Value) {
 		n, ok := integer(word)
 		if !ok {
@@ -142,8 +136,17 @@ func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 		why = joined(why, "and "+like+" has the same number of bytes")
 	}
 	if why != "" {
-		c.add(l, "unit", record.LintWarning, "leave it out: the kernel chooses it by the machine's memory", "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page), n, size(comes), why)
-		c.correct(l.Key, spaced(each(numbers, func(n int64) int64 { return n / c.page })))
+		fix, bytes := "leave it out: the kernel chooses it by the machine's memory", each(numbers, func(n int64) int64 { return n / c.page })
+		known, _ := c.ask(l.Key)
+		now, _ := integers(known.Value)
+		enough := len(now) != len(bytes) || slices.Max(bytes) >= slices.Max(now)
+		if enough {
+			fix = spaced(bytes) + ", or " + fix
+		}
+		c.add(l, "unit", record.LintWarning, fix, "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page), n, size(comes), why)
+		if enough { // as many bytes as were meant would be less than the kernel has
+			c.correct(l.Key, spaced(bytes))
+		}
 	}
 }
 
@@ -158,7 +161,7 @@ func joined(a, b string) string {
 func (c *checker) likeBytes(l settingfile.Line) string {
 	for _, f := range c.files {
 		for _, other := range f.Lines {
-			if p := find(other.Key); p != nil && p.unit == bytes && same(other.Value, l.Value) {
+			if value, _ := other.Bare(); same(value, l.Value) && find(other.Key) != nil && find(other.Key).unit == bytes {
 				return other.Key
 			}
 		}
@@ -218,9 +221,36 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 	if p == nil || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 && len(was) != 3 {
 		return
 	}
-	if last := len(is) - 1; is[last] < was[last] && !strings.Contains(l.Key, "lowat") && !strings.Contains(l.Key, "output") {
-		c.add(l, "lowers", record.LintWarning, "leave it out", "less than what this kernel has now: %d, not %d", is[last], was[last])
+	if strings.Contains(l.Key, "lowat") || strings.Contains(l.Key, "output") {
+		return // less of it may be meant
 	}
+	var less []string
+	more := slices.Clone(is)
+	for i := range is {
+		if is[i] < was[i] {
+			less = append(less, fmt.Sprintf("%s%d, not %d", nth(p, i), is[i], was[i]))
+			more[i] = was[i]
+		}
+	}
+	if len(less) > 0 {
+		fix := "leave it out"
+		if !slices.Equal(more, was) {
+			fix = spaced(more)
+		}
+		c.add(l, "lowers", record.LintWarning, fix, "less than what this kernel has now: %s", join(less))
+	}
+}
+
+// nth names one of three values: "the second (default) ".
+func nth(p *parameter, i int) string {
+	if p.values != 3 {
+		return ""
+	}
+	names := []string{"min", "default", "max"}
+	if p.unit == pages {
+		names[1] = "pressure"
+	}
+	return fmt.Sprintf("the %s (%s) ", []string{"first", "second", "third"}[i], names[i])
 }
 
 // harmful values of parameters that are on by default, and what is lost.

@@ -26,13 +26,17 @@ func Lint(found *record.Lint) document.Document {
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)
 	}
-	t := &document.Table{Columns: []document.Column{{Head: "effective value"}, {Head: "scope"}, {Head: "now"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "setting"}, {Head: "scope"}, {Head: "now"}}}
 	for _, s := range found.Settings {
 		value := s.Value
 		if s.Amounts != "" {
 			value += " (" + s.Amounts + ")"
 		}
-		t.Add(s.Key+" = "+value, s.Scope, s.Current)
+		now := s.Current
+		if s.Without != "" {
+			now = strings.TrimSpace(now + " (" + s.Without + ")")
+		}
+		t.Add(s.Key+" = "+value, s.Scope, now)
 	}
 	if len(t.Rows) > 0 {
 		d.Summary = append(d.Summary, []document.Block{t})
