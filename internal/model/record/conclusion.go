@@ -63,6 +63,8 @@ type ConditionResult struct {
 	// Candidates are the others, without those that only take a part away from another
 	// level to see what it does there.
 	Candidates []Candidate `json:"candidates,omitempty"`
+	// PartMayReach: the interval of such a treatment does not show that it misses the limit.
+	PartMayReach bool `json:"part_may_reach,omitempty"`
 }
 
 // Candidate is one treatment as it stands for choosing a fix.

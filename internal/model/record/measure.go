@@ -24,6 +24,8 @@ type Measure struct {
 	Schema string `json:"schema"`
 	// Run is the ID under which the notebook keeps the measurement; empty: it does not.
 	Run string `json:"run,omitempty"`
+	// Name is the name that --name gave it; empty: none.
+	Name string `json:"name,omitempty"`
 	// Page is the page that was written of it; empty: none was.
 	Page     string    `json:"page,omitempty"`
 	Address  string    `json:"address"` // the server's, as connected to

@@ -134,6 +134,8 @@ type Level struct {
 	Settings int `json:"settings"`
 	// SettingLines spell the changes, one each: "server: sysctl net…=1".
 	SettingLines []string `json:"setting_lines,omitempty"`
+	// FlowLines spell the options that the level gives all flows: "congestion_control bbr".
+	FlowLines []string `json:"flow_lines,omitempty"`
 }
 
 // Treatment is one combination of levels with its estimate over all trials.

@@ -1,6 +1,9 @@
 package study
 
-import "linerate/internal/model/record"
+import (
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
 
 // Factors restates the study's factors for the result document: only the levels
 // that the plan's treatments have.
@@ -21,6 +24,13 @@ func (p *Plan) Factors() []record.Factor {
 			level := record.Level{Name: l.Name, About: l.About, Against: l.Against, Part: l.Part}
 			for _, s := range l.Settings {
 				level.SettingLines = append(level.SettingLines, s.Lines()...)
+			}
+			if l.Workload != nil {
+				for _, o := range flow.Options {
+					if o.Wanted(&l.Workload.Spec) {
+						level.FlowLines = append(level.FlowLines, o.Key+" "+o.Text(&l.Workload.Spec))
+					}
+				}
 			}
 			level.Settings = len(level.SettingLines)
 			made.Levels = append(made.Levels, level)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -132,7 +133,16 @@ func unlike(from, to *record.Run, a, b *record.Treatment) string {
 		}
 	}
 	if m, n := flows(from, a.Name), flows(to, b.Name); m != n {
-		return fmt.Sprintf("the workload differs: %d flows → %d flows", m, n)
+		var options list
+		options.options(from, to)
+		var differ []string
+		for _, o := range options {
+			differ = append(differ, o.What+" "+o.From+" → "+o.To)
+		}
+		if differ == nil {
+			differ = []string{unit.Plural(m, "flow") + " → " + unit.Plural(n, "flow")}
+		}
+		return "the workload differs: " + strings.Join(differ, ", ")
 	}
 	return ""
 }

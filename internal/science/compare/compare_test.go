@@ -153,7 +153,7 @@ func TestOneNameTwoTreatments(t *testing.T) {
 		if strings.Contains(treatment.Why, "other settings") {
 			settings++
 		}
-		if strings.Contains(treatment.Why, "→ 1 flows") {
+		if strings.Contains(treatment.Why, "→ 1 flow") {
 			flows++
 		}
 	}
@@ -232,6 +232,52 @@ func TestChangedLines(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q, %q: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+// TestMeasurementsOptions: two measurements that are not of the same flows differ in the
+// options that made these.
+func TestMeasurementsOptions(t *testing.T) {
+	flows := func(protocol string, write, read int, probe bool) *record.Run {
+		trial := record.Trial{Treatment: "measurement", Block: 1, Order: 1, WindowS: 1, GoodputBps: 1e9}
+		for i := range write + read {
+			f := record.Flow{Protocol: protocol, From: "client", To: "server", OpenedBy: "client", Connected: true}
+			if i >= write {
+				f.From, f.To = f.To, f.From
+			}
+			trial.Flows = append(trial.Flows, f)
+		}
+		if probe {
+			trial.Flows = append(trial.Flows, record.Flow{Protocol: "rr", From: "client", To: "server", OpenedBy: "client"})
+		}
+		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Trials: []record.Trial{trial}}
+		conclude.Conclude(run)
+		return run
+	}
+	for name, test := range map[string]struct {
+		to                *record.Run
+		why, what, change string // why: the two cannot be compared
+	}{
+		"nothing":   {flows("", 1, 0, false), "", "", ""},
+		"both":      {flows("", 1, 1, false), "the workload differs: direction write → both", "direction", "write → both"},
+		"streams":   {flows("", 4, 0, false), "the workload differs: streams 1 → 4", "streams", "1 → 4"},
+		"latency":   {flows("", 1, 0, true), "the workload differs: latency no → yes", "latency", "no → yes"},
+		"direction": {flows("", 0, 1, false), "", "direction", "write → read"},
+		"protocol":  {flows("udp", 1, 0, false), "", "protocol", "tcp → udp"},
+	} {
+		c := Runs(flows("", 1, 0, false), test.to)
+		if got := c.Treatments[0]; test.why != "" && got.Why != test.why || (got.Verdict == record.NotComparable) != (test.why != "") {
+			t.Errorf("%s: %s, %q; want %q", name, got.Verdict, got.Why, test.why)
+		}
+		found := ""
+		for _, d := range c.Differences {
+			if d.What == test.what {
+				found = d.From + " → " + d.To
+			}
+		}
+		if found != test.change {
+			t.Errorf("%s: %+v, want %q", name, c.Differences, test.change)
 		}
 	}
 }

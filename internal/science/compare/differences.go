@@ -3,9 +3,12 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -16,6 +19,7 @@ import (
 func differences(from, to *record.Run) []record.Difference {
 	d := list{}
 	d.add("study", from.Study, to.Study)
+	d.options(from, to)
 	d.add("judged by", judgedBy(from), judgedBy(to))
 	d.topology(&from.Topology, &to.Topology)
 	d.levels(from, to)
@@ -145,5 +149,49 @@ func (l *list) levels(from, to *record.Run) {
 				l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "), strings.Join(others, "; "))
 			}
 		}
+	}
+}
+
+// options compares the options of two measurements of which their flows are made.
+func (l *list) options(from, to *record.Run) {
+	if from.Study != record.MeasureStudy || to.Study != record.MeasureStudy {
+		return
+	}
+	a, b := optionsOf(from), optionsOf(to)
+	for i, option := range a {
+		l.add(option[0], option[1], b[i][1])
+	}
+}
+
+// optionsOf are a measurement's options, as its flows show them.
+func optionsOf(run *record.Run) [4][2]string {
+	protocols, directions := map[string]int{}, map[string]int{}
+	latency := "no"
+	var flows []record.Flow
+	if len(run.Trials) > 0 {
+		flows = run.Trials[0].Flows
+	}
+	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
+	for _, f := range flows {
+		if !bulk(f) && slices.ContainsFunc(flows, bulk) { // the probe beside them
+			latency = "yes"
+			continue
+		}
+		protocols[flow.Of(f.Protocol).Name]++
+		direction := flow.Write
+		if f.From != f.OpenedBy {
+			direction = flow.Read
+		}
+		directions[direction]++
+	}
+	direction, streams := strings.Join(slices.Sorted(maps.Keys(directions)), ", "), 0
+	if len(directions) > 1 {
+		direction = flow.Both
+	}
+	for _, n := range directions {
+		streams = max(streams, n)
+	}
+	return [4][2]string{
+		{"direction", direction}, {"streams", strconv.Itoa(streams)}, {"protocol", strings.Join(slices.Sorted(maps.Keys(protocols)), ", ")}, {"latency", latency},
 	}
 }

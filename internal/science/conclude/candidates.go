@@ -53,7 +53,7 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)
 			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves
-			c.MayReach = !c.Fix && t.LimitBps > 0 && (g.Confidence == 0 || g.HighBps >= enough*t.LimitBps)
+			c.MayReach = !c.Fix && mayReach(&t)
 		}
 		name := conditionOf(run, t.Levels)
 		condition := entry(&list, record.ConditionResult{Name: name}, func(c record.ConditionResult) bool { return c.Name == name })
@@ -61,6 +61,13 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			condition.Baseline = &c
 		} else {
 			condition.Candidates = append(condition.Candidates, c)
+		}
+	}
+	for _, t := range run.Treatments {
+		for i := range list {
+			if c := &list[i]; c.Name == conditionOf(run, t.Levels) && dissects(run, t) {
+				c.PartMayReach = c.PartMayReach || mayReach(&t)
+			}
 		}
 	}
 	for _, condition := range list {
@@ -75,6 +82,12 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		list[0].Name = "" // there is nothing to tell it from
 	}
 	return list
+}
+
+// mayReach: the interval of a treatment's goodput does not show that it misses the limit.
+func mayReach(t *record.Treatment) bool {
+	g := t.Goodput
+	return t.LimitBps > 0 && (g.Confidence == 0 || g.HighBps >= enough*t.LimitBps)
 }
 
 // within: some changes are a part of others, and not all of them.

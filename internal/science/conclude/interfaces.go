@@ -341,13 +341,28 @@ func came(run *record.Run, asked Question, treatment string) (text string, varie
 	}
 	switch {
 	case u.Trials == 1:
-		return fmt.Sprintf("%d of %s in the trial, by chance", u.Least, unit.Plural(u.Of, what)), false
+		return fmt.Sprintf("%d of %s in the trial; another may use %s", u.Least, unit.Plural(u.Of, what), otherwise(u)), false
 	case u.Least == u.Most:
-		return fmt.Sprintf("%d of %s in all %s, by chance", u.Least, unit.Plural(u.Of, what), unit.Plural(u.Trials, "trial")), false
+		return fmt.Sprintf("%d of %s in all %s; the interval allows for others that use %s",
+			u.Least, unit.Plural(u.Of, what), unit.Plural(u.Trials, "trial"), otherwise(u)), false
 	case u.Of == 2:
 		return fmt.Sprintf("%s in %d of %s, by chance", unit.Plural(u.Least, what), u.LeastTrials, unit.Plural(u.Trials, "trial")), true
 	}
 	return fmt.Sprintf("%d to %s by chance", u.Least, unit.Plural(u.Most, what)), true
+}
+
+// otherwise is how many interfaces trials may use that were not made, where all that were
+// made used the same number.
+func otherwise(u *record.InterfaceUse) string {
+	switch {
+	case u.Least == u.Of:
+		return "fewer"
+	case u.Least > 1:
+		return "more or fewer"
+	case u.Of == 2:
+		return "both"
+	}
+	return "more"
 }
 
 // chances says what came of chance in the treatments, and returns those that used now more,

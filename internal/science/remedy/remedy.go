@@ -53,6 +53,9 @@ func Recommended(run *record.Run) (*Fix, error) {
 		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
+	if i < 0 && run.Study == record.MeasureStudy {
+		return nil, fmt.Errorf("%w: a measurement compares no settings; findings of run %s: %s", ErrNone, run.ID, findings(run))
+	}
 	if i < 0 && run.Proven == nil {
 		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)
 	}
@@ -82,7 +85,71 @@ func Recommended(run *record.Run) (*Fix, error) {
 		}
 	}
 	fix.Name = strings.Join(names, " + ")
-	return fix.with(run, changes)
+	if fix, err = fix.with(run, changes); err == nil {
+		fix.Advice = append(fix.Advice, flush(run, changes)...)
+	}
+	return fix, err
+}
+
+// findings are the names of a run's findings, or "none".
+func findings(run *record.Run) string {
+	var ids []string
+	for _, f := range run.Findings {
+		if !slices.Contains(ids, f.ID) {
+			ids = append(ids, f.ID)
+		}
+	}
+	if ids == nil {
+		return "none"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// answersARP are the parameters that say for which addresses an interface answers ARP
+// requests, and from which it sends them (ip-sysctl.rst).
+var answersARP = []string{"arp_ignore", "arp_announce", "arp_filter"}
+
+// flush says what becomes of what peers have learned from answers to ARP that settings
+// now prevent: a setting removes no entry of another host's neighbour table.
+func flush(run *record.Run, changes []setting.Setting) []string {
+	var commands []string
+	on := map[string][]string{} // hosts, by command
+	for _, s := range changes {
+		if !slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool {
+			return slices.Contains(answersARP, one.Key[strings.LastIndex(one.Key, ".")+1:])
+		}) {
+			continue
+		}
+		for _, own := range host(&run.Topology, s.Host).Interfaces {
+			for _, p := range own.Prefixes {
+				for _, peer := range run.Topology.Hosts {
+					for _, port := range host(&run.Topology, peer.Name).Interfaces {
+						if peer.Name == s.Host || !p.Addr().Is4() || !slices.ContainsFunc(port.Prefixes, func(o netip.Prefix) bool { return o.Masked() == p.Masked() }) {
+							continue
+						}
+						command := fmt.Sprintf("ip neigh flush to %s dev %s", p.Masked(), port.Name)
+						if on[command] == nil {
+							commands = append(commands, command)
+						}
+						if !slices.Contains(on[command], peer.Name) {
+							on[command] = append(on[command], peer.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	if commands == nil {
+		return nil
+	}
+	for i, command := range commands {
+		hosts := on[command]
+		if more := len(hosts) - 4; more > 1 {
+			hosts = append(hosts[:4:4], fmt.Sprintf("%d others", more))
+		}
+		commands[i] = "on " + strings.Join(hosts, ", ") + ": " + command
+	}
+	return []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: " + strings.Join(commands, "; ")}
 }
 
 // proven is what was kept of a run's list, whatever the run itself recommends: the list

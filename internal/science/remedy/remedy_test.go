@@ -197,3 +197,46 @@ func TestReplace(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasurementHasNone: a measurement tried no settings; what its findings are is said.
+func TestMeasurementHasNone(t *testing.T) {
+	for want, ids := range map[string][]string{"none": nil, "arp-flux, mtu": {"arp-flux", "mtu", "arp-flux"}} {
+		run := &record.Run{ID: "measure-1", Study: record.MeasureStudy, Status: "complete", Treatments: []record.Treatment{{Name: "measurement", Baseline: true}}}
+		for _, id := range ids {
+			run.Findings = append(run.Findings, record.Finding{ID: id})
+		}
+		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.HasSuffix(err.Error(), "a measurement compares no settings; findings of run measure-1: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestFlush: settings that change which ARP requests are answered leave peers' entries as
+// they are, and the fix says where to flush them; other settings change none.
+func TestFlush(t *testing.T) {
+	fix, err := Recommended(made(t, "source routing", "cubic"))
+	want := []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 192.168.1.0/24 dev eth0"}
+	if err != nil || !slices.Equal(fix.Advice, want) {
+		t.Errorf("%q, %v", fix.Advice, err)
+	}
+	if fix, err = Recommended(made(t, "as it is", "bbr")); err != nil || len(fix.Advice) > 0 {
+		t.Errorf("%q, %v", fix.Advice, err)
+	}
+}
+
+// TestNamed: parameters of all interfaces name none that could be replaced.
+func TestNamed(t *testing.T) {
+	for _, test := range []struct {
+		made setting.Setting
+		want bool
+	}{
+		{setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}, false},
+		{setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth1.arp_ignore", Value: "1"}}}, true},
+		{setting.Setting{Host: "nas", Link: &setting.Link{Interface: "eth0"}}, true},
+	} {
+		fix := &Fix{Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}}, Settings: []setting.Setting{test.made}}}}
+		if got := fix.Named(); got != test.want {
+			t.Errorf("%+v: %v", test.made, got)
+		}
+	}
+}

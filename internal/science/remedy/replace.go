@@ -45,6 +45,16 @@ func (fix *Fix) names() (list []string) {
 	return list
 }
 
+// Named: the settings name interfaces or addresses, of which Replace can replace some.
+func (fix *Fix) Named() bool {
+	return slices.ContainsFunc(fix.Hosts, func(h hostconfig.Host) bool {
+		return slices.ContainsFunc(h.Settings, func(s setting.Setting) bool {
+			return s.Neighbour != nil || s.Address != nil || s.Route != nil || s.Nexthop != nil || s.Rule != nil || s.Link != nil || s.Qdisc != nil ||
+				slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool { return setting.InterfaceOf(one.Key) != "" })
+		})
+	})
+}
+
 type replacer struct {
 	by   map[string]string
 	used map[string]bool

@@ -66,7 +66,11 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 	}
 	switch judged := verdict(size, none, matters); {
 	case n < LeastBlocks:
-		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss: there %s", LeastBlocks, by.of, are(n))
+		each := ""
+		if by.of == "trial" {
+			each = " on each side"
+		}
+		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss%s: there %s", LeastBlocks, by.of, each, are(n))
 		return out
 	case tooFew(base, level, r) != "":
 		out.P, out.Why = 1, tooFew(base, level, r)

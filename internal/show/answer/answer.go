@@ -69,6 +69,25 @@ func Conclusion(c *record.Conclusion) Answer {
 	return a
 }
 
+// Brief is the headline for a list of runs, where its end may be cut off: of a run of a
+// single treatment it begins with the figure.
+func Brief(c *record.Conclusion) string {
+	headline := Conclusion(c).Headline
+	if c == nil || len(c.Conditions) != 1 || c.Conditions[0].Baseline == nil {
+		return headline
+	}
+	r := lead(c)
+	figure := value(c, c.Conditions[0].Baseline, r)
+	rest, is := strings.CutPrefix(headline, words.Sentence(r.Label+" is "+figure))
+	switch {
+	case !is:
+		return headline
+	case r.Name != metric.Goodput.Name:
+		figure += " " + r.Label
+	}
+	return figure + rest
+}
+
 // failedChecks names the failed checks of linerate's own figures; empty: there are none.
 func failedChecks(c *record.Conclusion) string {
 	if len(c.Doubts) == 0 {

@@ -249,9 +249,9 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	r := lead(c)
 	list := slices.Clone(at.Candidates)
 	slices.SortStableFunc(list, func(a, b record.Candidate) int { return words.FalseFirst(b.Best, a.Best) })
-	var fixes, better []string
+	var fixes, larger, better []string // larger: fixes that make all changes of a smaller one
 	var effect *record.Effect
-	only, best := true, ""
+	only, best := !at.PartMayReach && (at.Baseline == nil || !at.Baseline.Reaches), ""
 	for i := range list {
 		o := &list[i]
 		if o.Best {
@@ -261,6 +261,8 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 		switch {
 		case o.Fix:
 			fixes = append(fixes, sized(c.Unit, o.Label, r, o.Effect))
+		case !o.Lifts && improves(o) && o.Reaches && r.Name == metric.Goodput.Name:
+			larger = append(larger, o.Label)
 		case !o.Lifts && improves(o):
 			better = append(better, sized(c.Unit, o.Label, r, o.Effect))
 		}
@@ -270,6 +272,8 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(c.Unit, best, r, effect)
 	}
 	switch {
+	case len(fixes) == 1 && len(larger) > 0:
+		return fixes[0] + " is enough to reach the limit; " + words.FirstFew(larger, "and") + words.Verb(len(larger), " reaches", " reach") + " it, too"
 	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted":
 		return "only " + fixes[0] + " reaches the limit"
 	case len(fixes) > 0 && !said(fixes):

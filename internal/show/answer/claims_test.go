@@ -77,7 +77,7 @@ func TestMissed(t *testing.T) {
 // claimsFix: a level is recommended or said to reach the limit, as data or in words.
 func claimsFix(run *record.Run, a Answer) bool {
 	for _, text := range append(a.Statements, a.Headline) {
-		for _, word := range []string{"reaches the limit", "limit is reached", "improves that", "it improves with", "raises the limit"} {
+		for _, word := range []string{"reaches the limit", "limit is reached", "reach the limit", "improves that", "it improves with", "raises the limit"} {
 			if strings.Contains(text, word) {
 				return true
 			}
@@ -116,5 +116,51 @@ func TestHeadlineAlone(t *testing.T) {
 		if a := Run(run); !strings.HasPrefix(a.Headline, "8 MiB improves "+label+" to ") {
 			t.Errorf("%q", a.Headline)
 		}
+	}
+}
+
+// TestOnly: of one level an answer says that only it reaches the limit where the intervals
+// of all other treatments end below it, and that it is enough where all others that reach
+// it make its changes too. Every combination is tried of levels that reach the limit, one
+// of which takes a part away from another.
+func TestOnly(t *testing.T) {
+	const limit = 956e6
+	conditions := []string{"reads", "writes"}
+	levels := []string{"defaults", "a", "b", "a and b", "a less a part"}
+	lines := map[string][]string{"a": {"x=1", "y=1"}, "b": {"z=1"}, "a and b": {"x=1", "y=1", "z=1"}, "a less a part": {"x=1"}}
+	onlies, enough := 0, 0
+	for reach := range 1 << len(levels) {
+		reaches := func(level string) bool { return reach>>slices.Index(levels, level)&1 == 1 }
+		run := sciencetest.Levels("bit/s", limit, conditions, levels, func(_, level string, block int) float64 {
+			return limit * (pick(reaches(level), 0.999, 0.5) - 0.0005*float64(block%2))
+		}, 4)
+		for i := range run.Factors[1].Levels {
+			l := &run.Factors[1].Levels[i]
+			l.SettingLines, l.Settings = lines[l.Name], len(lines[l.Name])
+		}
+		run.Factors[1].Levels[4].Against = "a"
+		conclude.Conclude(run)
+		for _, text := range Run(run).Statements {
+			_, said, _ := strings.Cut(text, ": ")
+			level, only := strings.CutPrefix(said, "only ")
+			level, _, _ = strings.Cut(level, " (")
+			is := strings.Contains(said, "enough to reach the limit")
+			if only = only && strings.Contains(said, "reaches the limit"); !only && !is {
+				continue
+			}
+			onlies, enough = onlies+int(pick(only, 1, 0)), enough+int(pick(is, 1, 0))
+			for _, other := range levels {
+				contains := is && level != "" && strings.Contains(said, other) && other == "a and b"
+				if other != level && reaches(other) && (only || !contains && other != "a less a part") {
+					t.Errorf("%05b: %q, and %q reaches the limit", reach, text, other)
+				}
+			}
+			if !reaches(level) {
+				t.Errorf("%05b: %q, and it does not", reach, text)
+			}
+		}
+	}
+	if onlies == 0 || enough == 0 {
+		t.Errorf("%d answers say only and %d enough: want some of each", onlies, enough)
 	}
 }

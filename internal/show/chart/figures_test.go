@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/science/conclude"
+	"linerate/internal/science/sciencetest"
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/view"
 )
@@ -65,6 +67,29 @@ func TestFigureGolden(t *testing.T) {
 		}
 		if !bytes.Equal(b.Bytes(), want) {
 			t.Errorf("%s differs from %s: look at both, and go test -update when the change is meant", f.Name, path)
+		}
+	}
+}
+
+// TestCaptions: a figure names intervals only where one is drawn, and says of an unknown
+// limit why it is unknown.
+func TestCaptions(t *testing.T) {
+	for _, blocks := range []int{1, 4} {
+		run := sciencetest.Few(blocks, 4)
+		for i := range run.Trials {
+			run.Trials[i].LimitBps, run.Trials[i].LimitWhy = 0, "unknown: neither end's interface reports a speed"
+			run.Trials[i].GoodputBps *= 1 - 0.01*float64(i)
+		}
+		conclude.Conclude(run)
+		var b strings.Builder
+		if err := Figures(view.New(run))[0].WriteSVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "intervals 95 %"); got != (blocks > 1) {
+			t.Errorf("%d trials: intervals %v", blocks, got)
+		}
+		if want := "limit unknown: neither end"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "no link of the path") {
+			t.Errorf("no %q in %s", want, b.String())
 		}
 	}
 }

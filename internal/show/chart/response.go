@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -62,7 +63,7 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		p.Line(figure.Faint, 1, figure.Point{X: p.x(mark), Y: p.top}, figure.Point{X: p.x(mark), Y: p.bottom})
 	}
 	p.xLabels(marks, tickLabels(marks))
-	p.Text(p.left, p.bottom+30, of.Head()+of.Sense()+intervalNote(v), small(figure.Start))
+	p.Text(p.left, p.bottom+30, of.Head()+of.Sense()+intervalNote(v, of), small(figure.Start))
 	for i := range v.Rows {
 		r := &v.Rows[i]
 		middle := p.top + rowHeight*(float64(i)+0.5)
@@ -109,9 +110,12 @@ func dotsNote(v *view.View) string {
 	return "Dots are trials."
 }
 
-func intervalNote(v *view.View) string {
-	if v.Run.Confidence > 0 {
-		return " · intervals " + number.Round(v.Run.Confidence*100, 0) + " %"
+// intervalNote says how sure the intervals are; empty: there is none.
+func intervalNote(v *view.View, of view.Pane) string {
+	for _, r := range v.Rows {
+		if t := r.Treatments[of.At]; t != nil && v.Run.Confidence > 0 && of.Estimate(t).High > of.Estimate(t).Low {
+			return " · intervals " + number.Round(v.Run.Confidence*100, 0) + " %"
+		}
 	}
 	return ""
 }
@@ -119,17 +123,20 @@ func intervalNote(v *view.View) string {
 // limitLabel names the limit above its line: with its value where all
 // treatments of the condition share it.
 func limitLabel(v *view.View, p plot, c int) {
-	highest, shared := 0.0, true
+	highest, shared, why := 0.0, true, "unknown: no link of the path has a rate"
 	for i := range v.Rows {
 		t := v.Rows[i].Treatments[c]
 		if t == nil || !(t.LimitBps > 0) {
+			if t != nil {
+				why = cmp.Or(t.LimitWhy, why)
+			}
 			continue
 		}
 		shared = shared && (highest == 0 || t.LimitBps == highest)
 		highest = max(highest, t.LimitBps)
 	}
 	if highest == 0 {
-		p.Text(p.left, p.top-8, "limit unknown: no link of the path has a rate", small(figure.Start))
+		p.Text(p.left, p.top-8, figure.Fit(figure.Plain("limit "+why), p.Width-p.left, sizeSmall, false), small(figure.Start))
 		return
 	}
 	text := "limit"

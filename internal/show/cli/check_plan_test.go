@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,5 +36,45 @@ workload:
 		if got := ifShaped(plan); !strings.HasSuffix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%q: %q, want %q", via, got, want)
 		}
+	}
+}
+
+// TestChanges: levels that change nothing but options of flows are among the changes.
+func TestChanges(t *testing.T) {
+	const text = `
+study: pair
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 300mbit}]
+workload:
+  flows: [{from: a, to: b}]
+factors:
+  fix:
+    levels:
+      defaults: {}
+      bbr: {workload: {congestion_control: bbr}}
+      both: {settings: [{host: a, sysctl: {net.ipv4.tcp_sack: 0}}], workload: {congestion_control: bbr, window: 4MiB}}
+`
+	s, err := study.Parse("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range newPlanDocument(plan, 0).changes().Rows {
+		line := ""
+		for _, cell := range row.Cells {
+			line += cell.Text + " | "
+		}
+		got = append(got, line)
+	}
+	want := []string{"bbr | flows: congestion_control bbr | ", "both | a: sysctl net.ipv4.tcp_sack=0 | ", " | flows: congestion_control bbr | ", " | flows: window 4MiB | "}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -58,7 +58,7 @@ func (d *planDocument) treatments() *document.Table {
 // limitsExplained are explained one by one.
 const limitsExplained = 4
 
-// changes are the settings of each level, and the events of each treatment that has others
+// changes are the settings and options of flows of each level, and the events of each treatment that has others
 // than the one before.
 func (d *planDocument) changes() *document.Table {
 	var rows [][]string
@@ -70,7 +70,11 @@ func (d *planDocument) changes() *document.Table {
 	}
 	for _, f := range d.Factors {
 		for _, l := range f.Levels {
-			add(l.Name, l.SettingLines)
+			lines := slices.Clone(l.SettingLines)
+			for _, line := range l.FlowLines {
+				lines = append(lines, "flows: "+line)
+			}
+			add(l.Name, lines)
 		}
 	}
 	for i, t := range d.Treatments {

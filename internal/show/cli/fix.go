@@ -269,7 +269,7 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 		for _, file := range h.Files {
 			if path := filepath.Join(h.Host, file.Path); !filepath.IsLocal(path) || strings.Contains(h.Host, "/") {
 				return fmt.Errorf("%q is no name for a file below %s", path, f.dir)
-			} else if err := absent(filepath.Join(f.dir, path), f.force); err != nil {
+			} else if err := absent(filepath.Join(f.dir, path), "directory", f.force); err != nil {
 				return err
 			}
 		}
@@ -314,7 +314,7 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	for _, line := range fix.Advice {
 		remark("not among the settings: %s", line)
 	}
-	if fix.Lab && len(f.replace) == 0 && len(fix.Hosts) > 0 {
+	if fix.Lab && len(f.replace) == 0 && fix.Named() {
 		remark("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
 	}
 	if f.format == commandsFormat && len(fix.Hosts) > 0 {

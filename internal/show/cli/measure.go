@@ -145,6 +145,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	m.Expect = expected.Check(m)
 	run.Again = f.again(addresses)
 	m.Run, m.Page, err = f.keep.save(ctx, s.err, run)
+	m.Name = run.Name
 	err = errors.Join(err, s.answer(f.asJSON, m, asText(present.Measure(m))))
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 		say(s.err, "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)
 		return err
 	}
-	if err := absent(file, force); err != nil {
+	if err := absent(file, "file", force); err != nil {
 		return err
 	}
 	err = export.WriteFile(file, func(w io.Writer) error {
@@ -106,10 +106,10 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	return nil
 }
 
-// absent refuses to replace a file, unless that is forced.
-func absent(file string, force bool) error {
+// absent refuses to replace a file, unless that is forced. What -o names is in the message.
+func absent(file, named string, force bool) error {
 	if _, err := os.Lstat(file); force || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return usageError(fmt.Errorf("%s exists: --force replaces it, -o names another file", file))
+	return usageError(fmt.Errorf("%s exists: --force replaces it, -o names another %s", file, named))
 }

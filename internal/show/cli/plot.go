@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
+	"linerate/internal/show/number"
 	"linerate/internal/show/present"
 )
 
@@ -84,9 +85,19 @@ func findFigure(run *record.Run, name string) (figure.Figure, error) {
 	var names []string
 	for _, f := range present.Figures(run) {
 		if f.Name == name || name == "" {
+			f.Note = strings.TrimSpace(f.Note + " " + runNote(run))
 			return f, nil
 		}
 		names = append(names, f.Name)
 	}
 	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
+}
+
+// runNote says of which run a figure is: the file is read without the page.
+func runNote(run *record.Run) string {
+	name := "Run " + run.ID
+	if run.Name != "" {
+		name += ", “" + run.Name + "”"
+	}
+	return name + ", " + number.Moment(run.Started) + "."
 }

@@ -80,6 +80,11 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 	case f.asJSON:
 		return export.Indented(s.out, list)
 	case len(list.Runs) > 0:
+		for i := range list.Runs {
+			if r := &list.Runs[i]; r.Conclusion != nil {
+				r.Answer = answer.Brief(r.Conclusion)
+			}
+		}
 		return text.Runs(s.out, list.Runs, textOptions(s.out, ""))
 	case f.study != "" || f.text != "" || !f.since.IsZero():
 		say(s.err, "No such runs; linerate runs lists all.\n")

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/document"
 	"linerate/internal/show/number"
@@ -34,7 +35,7 @@ func Compare(c *record.Comparison, all bool) document.Document {
 		}
 		out.About = append(out.About, strings.Join(about, " · "))
 		if n := len(run.Doubts); n > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), run.ID, run.Doubts[0]))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), called(c, run), run.Doubts[0]))
 		}
 	}
 	if all || c.Comparable && c.From.Study == c.To.Study {
@@ -48,12 +49,21 @@ func Compare(c *record.Comparison, all bool) document.Document {
 	for _, only := range []struct {
 		run   string
 		names []string
-	}{{c.From.ID, c.OnlyFrom}, {c.To.ID, c.OnlyTo}} {
+	}{{called(c, c.From), c.OnlyFrom}, {called(c, c.To), c.OnlyTo}} {
 		if len(only.names) > 0 {
 			out.Summary = append(out.Summary, []document.Block{document.Prose{Text: "Only in " + only.run + ": " + strings.Join(only.names, "; ")}})
 		}
 	}
 	return out
+}
+
+// called is what a run is called in sentences: its name or, where it has none or that of
+// the other run, its ID.
+func called(c *record.Comparison, run record.ComparedRun) string {
+	if run.Name != "" && c.From.Name != c.To.Name {
+		return "“" + run.Name + "”"
+	}
+	return run.ID
 }
 
 // places name the two runs where their IDs have no room.
@@ -127,11 +137,13 @@ func compared(c *record.Comparison) *document.Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: places[0] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: places[1] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}, Key: head + " of " + c.To.ID + " to " + c.From.ID}
+	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: places[0] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: places[1] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}}
+	sizes, intervals := false, false
 	for _, t := range c.Treatments {
 		against := document.Cell{Verdict: t.Verdict}
 		if t.Ratio.Mean > 0 || t.Difference != nil {
 			against.Text, against.Interval = m.Against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
+			sizes, intervals = true, intervals || against.Interval != ""
 		}
 		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(estimate(t.From, t.FromResponse)), figure(estimate(t.To, t.ToResponse)), against}})
 	}
@@ -139,8 +151,22 @@ func compared(c *record.Comparison) *document.Table {
 	if by.Signed {
 		what, of = "Differences", "less"
 	}
-	table.Notes = append([]string{fmt.Sprintf("%s of %s%s %s %s; the intervals hold together at %.3g %%, no difference means within ±%s.",
-		what, ratiosOf(c), c.To.ID, of, c.From.ID, 100*c.Confidence, marginOf(c))}, reasons(c)...)
+	if sizes {
+		table.Key = head + " of " + called(c, c.To) + " to " + called(c, c.From)
+		table.Notes = append(table.Notes, fmt.Sprintf("%s of %s%s %s %s", what, ratiosOf(c), called(c, c.To), of, called(c, c.From)))
+	}
+	if intervals {
+		table.Notes[0] += fmt.Sprintf("; the intervals hold together at %.3g %%, no difference means within ±%s", 100*c.Confidence, marginOf(c))
+	}
+	for i := range table.Notes {
+		table.Notes[i] += "."
+	}
+	if len(c.Treatments) > 1 { // of a single one the answer has the reason
+		table.Notes = append(table.Notes, reasons(c)...)
+	}
+	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy && c.Comparable && min(c.From.Trials, c.To.Trials) < stats.LeastBlocks {
+		table.Notes = append(table.Notes, "For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts")
+	}
 	return table
 }
 
@@ -189,13 +215,13 @@ func ComparisonAnswer(c *record.Comparison) string {
 	}
 	switch {
 	case total == 0 && c.From.Study != c.To.Study:
-		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", c.From.ID, c.To.ID, c.From.Study, c.To.Study)
+		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", called(c, c.From), called(c, c.To), c.From.Study, c.To.Study)
 	case total == 0:
-		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", c.From.ID, c.To.ID)
+		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", called(c, c.From), called(c, c.To))
 	case !c.Comparable:
-		return fmt.Sprintf("%s and %s cannot be compared: %s.", c.From.ID, c.To.ID, c.Treatments[0].Why)
+		return fmt.Sprintf("%s and %s cannot be compared: %s.", called(c, c.From), called(c, c.To), c.Treatments[0].Why)
 	case len(names[record.NoDifference]) == total:
-		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", c.To.ID, same, c.From.ID, all, marginOf(c))
+		return fmt.Sprintf("%s %s as %s in %s, within ±%s.", called(c, c.To), same, called(c, c.From), all, marginOf(c))
 	case total == 1 && len(names[record.Inconclusive]) == 1:
 		return inconclusive(c, by)
 	}
@@ -212,14 +238,14 @@ func ComparisonAnswer(c *record.Comparison) string {
 			parts = append(parts, fmt.Sprintf("%s in %d of %d treatments", p.words, n, total))
 		}
 	}
-	return fmt.Sprintf("Against %s, %s %s%s.", c.From.ID, c.To.ID, words.Join(parts, "and"), largestChange(c, by))
+	return fmt.Sprintf("Against %s, %s %s%s.", called(c, c.From), called(c, c.To), words.Join(parts, "and"), largestChange(c, by))
 }
 
 // inconclusive says what is known of the only treatment of two runs without a verdict, as of
 // two measurements of a single trial.
 func inconclusive(c *record.Comparison, by metric.Metric) string {
 	t := &c.Treatments[0]
-	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, c.To.ID, c.From.ID)
+	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, called(c, c.To), called(c, c.From))
 	if t.Why != "" {
 		text += ": " + t.Why
 	}

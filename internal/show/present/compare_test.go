@@ -1,9 +1,11 @@
 package present
 
 import (
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/document"
 )
 
 // TestComparisonAnswer: every verdict has its words, in the response's own unit.
@@ -34,6 +36,44 @@ func TestComparisonAnswer(t *testing.T) {
 			Comparable: len(test.treatments) > 0 && test.treatments[0].Verdict != record.NotComparable}
 		if got := ComparisonAnswer(c); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestComparedNames: a run that has a name is called by it, the table explains only what it
+// has, and of two measurements without a verdict it says how to get one.
+func TestComparedNames(t *testing.T) {
+	size := func(mean, half float64) record.EffectSize {
+		return record.EffectSize{Mean: mean, Low: mean - half, High: mean + half}
+	}
+	const advice = "For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts"
+	for name, test := range map[string]struct {
+		treatment record.ComparedTreatment
+		trials    int
+		notes     string
+	}{
+		"one trial":      {record.ComparedTreatment{Verdict: record.Inconclusive, Why: "too few", Ratio: size(25, 0)}, 1, "Ratios of “after” to “before”. " + advice},
+		"eight trials":   {record.ComparedTreatment{Verdict: record.Improves, Ratio: size(25, 1)}, 8, "Ratios of “after” to “before”; the intervals hold together at 95 %, no difference means within ±2 %."},
+		"not comparable": {record.ComparedTreatment{Verdict: record.NotComparable, Why: "the workload differs"}, 1, ""},
+	} {
+		test.treatment.Name = "measurement"
+		c := &record.Comparison{
+			From: record.ComparedRun{ID: "run-1", Name: "before", Study: record.MeasureStudy, Trials: test.trials}, To: record.ComparedRun{ID: "run-2", Name: "after", Study: record.MeasureStudy, Trials: test.trials},
+			Margin: 0.02, Confidence: 0.95, Treatments: []record.ComparedTreatment{test.treatment}, Comparable: test.treatment.Verdict != record.NotComparable,
+		}
+		if got := ComparisonAnswer(c); strings.Contains(got, "run-") || !strings.Contains(got, "“before”") || !strings.Contains(got, "“after”") {
+			t.Errorf("%s: %q", name, got)
+		}
+		same := *c
+		if same.To.Name = "before"; !strings.Contains(ComparisonAnswer(&same), "run-1") {
+			t.Errorf("%s: two runs of one name: %q", name, ComparisonAnswer(&same))
+		}
+		for _, part := range Compare(c, false).Summary {
+			if table, is := part[0].(*document.Table); is {
+				if got := strings.Join(table.Notes, " "); got != test.notes || (table.Key != "") != (test.notes != "") {
+					t.Errorf("%s: key %q, notes %q, want %q", name, table.Key, got, test.notes)
+				}
+			}
 		}
 	}
 }

@@ -28,8 +28,12 @@ func Measure(m *record.Measure) document.Document {
 		*last = append(*last, expected(m.Expect))
 	}
 	if m.Run != "" {
+		run := m.Run
+		if m.Name != "" {
+			run += " “" + m.Name + "”"
+		}
 		last := &out.Summary[len(out.Summary)-1]
-		*last = append(*last, document.Statement{Label: "Run", Text: m.Run + " (linerate report " + m.Run + ")", Tone: document.Quiet})
+		*last = append(*last, document.Statement{Label: "Run", Text: run + " (linerate report " + m.Run + ")", Tone: document.Quiet})
 		if m.Page != "" {
 			*last = append(*last, document.Statement{Label: "Page", Text: m.Page, Tone: document.Quiet})
 		}

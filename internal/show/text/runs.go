@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/show/figure"
@@ -15,16 +14,16 @@ const (
 	mostID      = 30  // cells: a longer ID has a line of its own
 	mostRunName = 20  // cells: a longer name is cut
 	leastAnswer = 16  // cells: an answer with less room has a line of its own
-	timedWidth  = 100 // of a terminal with room for the time of day
+	datedWidth  = 100 // of a terminal with room for the year in each line
 )
 
 // Runs writes one line per run, its notes below it. All but IDs are cut to the width:
-// those are for copying.
+// those are for copying. The year of all runs is in the head where lines have no room for it.
 func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 	t := o.terminal()
-	dates := time.DateOnly
-	if t.width >= timedWidth {
-		dates = "2006-01-02 15:04"
+	dates, dated := "2006-01-02 15:04", "date (UTC)"
+	if year, one := yearOf(runs); one && t.width < datedWidth {
+		dates, dated = "01-02 15:04", fmt.Sprintf("%d (UTC)", year)
 	}
 	id, name := len("run"), 0
 	for _, r := range runs {
@@ -37,7 +36,7 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		name = max(name, len("name"))
 	}
 	line := func(run, date, named, trials, said string) {
-		text := pad(run, id) + "  " + pad(date, max(len(dates), len("date (UTC)"))) + "  "
+		text := pad(run, id) + "  " + pad(date, max(len(dates), len(dated))) + "  "
 		if name > 0 {
 			text += pad(words.Shorten(figure.Plain(named), name), name) + "  "
 		}
@@ -49,7 +48,7 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		t.line("", text)
 		t.line("", words.Shorten("    "+figure.Plain(said), t.width))
 	}
-	line("run", "date (UTC)", "name", "trials", "answer")
+	line("run", dated, "name", "trials", "answer")
 	for _, r := range runs {
 		run := r.ID
 		if len(run) > id {
@@ -62,6 +61,18 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		}
 	}
 	return t.flush(w)
+}
+
+// yearOf is the year in which all runs began; false: there are several.
+func yearOf(runs []notebook.Summary) (year int, one bool) {
+	for i, r := range runs {
+		if began := r.Started.UTC().Year(); i == 0 {
+			year = began
+		} else if began != year {
+			return 0, false
+		}
+	}
+	return year, len(runs) > 0
 }
 
 // outcome is a run's answer, with its status where it did not end by itself.

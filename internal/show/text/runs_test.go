@@ -22,13 +22,13 @@ func TestRuns(t *testing.T) {
 		{ID: "nas-5", Started: started, Trials: 2, Status: notebook.Running, Answer: "Nothing yet."},
 	}
 	for width, want := range map[int]string{
-		80: `run    date (UTC)  name                  trials  answer
-nas-7  2026-03-02  after the new cable…      14  With kernel defaults, all…
+		80: `run    2026 (UTC)   name                  trials  answer
+nas-7  03-02 09:30  after the new cable…      14  With kernel defaults, all…
     note: the �[31mold�[0m switch, whose third port has been replaced by a new…
 ` + long + `
-       2026-03-02                             3  interrupted
-nas-6  2026-03-02                             0  failed: no such interface
-nas-5  2026-03-02                             2  running: Nothing yet.
+       03-02 09:30                             3  interrupted
+nas-6  03-02 09:30                             0  failed: no such interface
+nas-5  03-02 09:30                             2  running: Nothing yet.
 `,
 		120: `run    date (UTC)        name                  trials  answer
 nas-7  2026-03-02 09:30  after the new cable…      14  With kernel defaults, all traffic uses one of four interfaces…
@@ -45,6 +45,19 @@ nas-5  2026-03-02 09:30                             2  running: Nothing yet.
 		}
 		if got := b.String(); got != want {
 			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
+// TestRunsOfYears: without room for it in each line the year is in the head, unless runs are
+// of several years.
+func TestRunsOfYears(t *testing.T) {
+	at := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
+	runs := []notebook.Summary{{ID: "b", Started: at}, {ID: "a", Started: at.AddDate(-1, 0, 0)}}
+	for n, want := range map[int]string{1: "2026 (UTC)   trials", 2: "b    2026-03-02 09:30"} {
+		var b strings.Builder
+		if err := Runs(&b, runs[:n], Options{Width: 80}); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d: %v\n%s\nwant %q", n, err, b.String(), want)
 		}
 	}
 }

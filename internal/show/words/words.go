@@ -108,7 +108,8 @@ func Width(text string) int {
 }
 
 // Shorten cuts a text to n columns of a terminal, at a space where there is one in the
-// second half of them, and ends it with an ellipsis.
+// second half of them, and ends it with an ellipsis. A figure is not parted from its unit:
+// the cut is before both, unless the text begins with them.
 func Shorten(text string, n int) string {
 	if Width(text) <= n {
 		return text
@@ -123,10 +124,21 @@ func Shorten(text string, n int) string {
 			space = i
 		}
 	}
-	if strings.HasPrefix(text[end:], " ") || space == 0 {
+	if strings.ContainsAny(text[end:end+1], " ,;:") || space == 0 {
 		space = end
 	}
-	return strings.TrimRight(text[:space], " ,;:") + "…"
+	kept := strings.TrimRight(text[:space], " ")
+	if at := strings.LastIndex(kept, " "); at > 0 && isFigure(kept[at+1:]) {
+		kept = kept[:at]
+	}
+	return strings.TrimRight(kept, " ,;:") + "…"
+}
+
+// isFigure: a word, which may be cut off, is a number or the first part of one, and its unit
+// may follow.
+func isFigure(word string) bool {
+	word = strings.TrimLeft(word, "(±≥≤<>=~+-−")
+	return word != "" && strings.Trim(word, "0123456789.,–-") == "" && strings.ContainsAny(word[:1], "0123456789")
 }
 
 // ByText collects names by what is said of them, texts and names in the order in

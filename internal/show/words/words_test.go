@@ -25,6 +25,11 @@ func TestShorten(t *testing.T) {
 		{"just at its end", 8, "just at…"},
 		{"oneverylongword that has no space", 12, "oneverylong…"},
 		{"世界世界 世界", 6, "世界…"},
+		{"Goodput is 32.22 Gbit/s, in a single trial.", 17, "Goodput is…"},
+		{"Goodput is 32.22 Gbit/s, in a single trial.", 24, "Goodput is 32.22 Gbit/s…"},
+		{"reaches 119.5 of 478.2 MB/s", 22, "reaches 119.5 of…"},
+		{"at least (0.999–1.003 times", 16, "at least…"},
+		{"32.22 Gbit/s, in a single trial.", 9, "32.22…"},
 	} {
 		if got := Shorten(test.text, test.n); got != test.want || Width(got) > test.n {
 			t.Errorf("%q in %d: %q, want %q", test.text, test.n, got, test.want)
