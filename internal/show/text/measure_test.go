@@ -291,7 +291,7 @@ func TestMeasureTextTells(t *testing.T) {
 
 // TestMeasureNamed: a measurement's name is beside the ID of its run.
 func TestMeasureNamed(t *testing.T) {
-	m := measurement(1)
+	m := showtest.Measurement(1)
 	m.Run, m.Name = "measure-7", "after the new cable"
 	if got, want := measureText(t, m, 100), "measure-7 “after the new cable” (linerate report measure-7)"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
