@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
@@ -279,5 +280,16 @@ func TestMeasurementsOptions(t *testing.T) {
 		if found != test.change {
 			t.Errorf("%s: %+v, want %q", name, c.Differences, test.change)
 		}
+	}
+}
+
+// TestDirectionsApart: the directions of one window are a trial each, and together both.
+func TestDirectionsApart(t *testing.T) {
+	at := time.Unix(1, 0)
+	run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{
+		{Started: at, Flows: []record.Flow{{From: "client", OpenedBy: "client"}}}, {Started: at, Flows: []record.Flow{{From: "server", OpenedBy: "client"}}},
+	}}
+	if got := optionsOf(run)[0]; got != [2]string{"direction", "both"} {
+		t.Error(got)
 	}
 }

@@ -168,8 +168,10 @@ func optionsOf(run *record.Run) [4][2]string {
 	protocols, directions := map[string]int{}, map[string]int{}
 	latency := "no"
 	var flows []record.Flow
-	if len(run.Trials) > 0 {
-		flows = run.Trials[0].Flows
+	if windows := run.Windows(); len(windows) > 0 {
+		for _, t := range windows[0] { // one for each direction
+			flows = append(flows, t.Flows...)
+		}
 	}
 	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
 	for _, f := range flows {

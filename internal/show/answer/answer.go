@@ -69,11 +69,11 @@ func Conclusion(c *record.Conclusion) Answer {
 	return a
 }
 
-// Brief is the headline for a list of runs, where its end may be cut off: of a run of a
-// single treatment it begins with the figure.
+// Brief is the headline for a list of runs, where its end may be cut off: of a run that
+// compares nothing it begins with the figure.
 func Brief(c *record.Conclusion) string {
 	headline := Conclusion(c).Headline
-	if c == nil || len(c.Conditions) != 1 || c.Conditions[0].Baseline == nil {
+	if c == nil || len(c.Conditions) == 0 || c.Conditions[0].Baseline == nil {
 		return headline
 	}
 	r := lead(c)

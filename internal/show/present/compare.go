@@ -164,10 +164,15 @@ func compared(c *record.Comparison) *document.Table {
 	if len(c.Treatments) > 1 { // of a single one the answer has the reason
 		table.Notes = append(table.Notes, reasons(c)...)
 	}
-	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy && c.Comparable && min(c.From.Trials, c.To.Trials) < stats.LeastBlocks {
+	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy && slices.ContainsFunc(c.Treatments, tooFew) {
 		table.Notes = append(table.Notes, "For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts")
 	}
 	return table
+}
+
+// tooFew: a treatment that can be compared has fewer trials than a verdict takes.
+func tooFew(t record.ComparedTreatment) bool {
+	return t.Verdict != record.NotComparable && min(t.FromTrials, t.ToTrials) < stats.LeastBlocks
 }
 
 // ratiosOf says what the ratios are of, where it is not goodput.
@@ -216,6 +221,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 	switch {
 	case total == 0 && c.From.Study != c.To.Study:
 		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", called(c, c.From), called(c, c.To), c.From.Study, c.To.Study)
+	case total == 0 && c.From.Study == record.MeasureStudy && len(c.Differences) > 0 && c.Differences[0].What == "direction":
+		return fmt.Sprintf("%s and %s cannot be compared: %s.", called(c, c.From), called(c, c.To), spellDifference(c.Differences[0]))
 	case total == 0:
 		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", called(c, c.From), called(c, c.To))
 	case !c.Comparable:

@@ -56,13 +56,18 @@ func TestComparedNames(t *testing.T) {
 		"eight trials":   {record.ComparedTreatment{Verdict: record.Improves, Ratio: size(25, 1)}, 8, "Ratios of “after” to “before”; the intervals hold together at 95 %, no difference means within ±2 %."},
 		"not comparable": {record.ComparedTreatment{Verdict: record.NotComparable, Why: "the workload differs"}, 1, ""},
 	} {
-		test.treatment.Name = "measurement"
+		test.treatment.Name, test.treatment.FromTrials, test.treatment.ToTrials = "measurement", test.trials, test.trials
 		c := &record.Comparison{
 			From: record.ComparedRun{ID: "run-1", Name: "before", Study: record.MeasureStudy, Trials: test.trials}, To: record.ComparedRun{ID: "run-2", Name: "after", Study: record.MeasureStudy, Trials: test.trials},
 			Margin: 0.02, Confidence: 0.95, Treatments: []record.ComparedTreatment{test.treatment}, Comparable: test.treatment.Verdict != record.NotComparable,
 		}
 		if got := ComparisonAnswer(c); strings.Contains(got, "run-") || !strings.Contains(got, "“before”") || !strings.Contains(got, "“after”") {
 			t.Errorf("%s: %q", name, got)
+		}
+		other := *c
+		other.Treatments, other.Comparable, other.Differences = nil, false, []record.Difference{{What: "direction", From: "write", To: "both"}}
+		if got, want := ComparisonAnswer(&other), "“before” and “after” cannot be compared: direction: write → both."; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 		same := *c
 		if same.To.Name = "before"; !strings.Contains(ComparisonAnswer(&same), "run-1") {
