@@ -8,7 +8,7 @@ export GOTOOLCHAIN := local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 
-.PHONY: help build demo test soak cross fuzz audit bench release clean setup
+.PHONY: help build demo test machines soak cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ demo: build ## the first question answered on this machine: about four minutes a
 
 test: ## everything that is checked before a change is taken
 	@script/test
+
+machines: ## the tests that boot machines with other kernels and drivers: user-mode Linux and QEMU
+	@script/machines
 
 soak: ## the tests that take minutes, in network namespaces
 	@script/setup test

@@ -1,0 +1,158 @@
+package machinetest
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Variables of the environment. The first lets tests boot QEMU machines, which take
+// minutes; the second also turns a skipped test of this package into a failed one.
+const (
+	machinesVariable = "LINERATE_MACHINES"
+	requireMachines  = "LINERATE_REQUIRE_MACHINES"
+)
+
+// What the Debian packages user-mode-linux, qemu-system-x86 and busybox-static install.
+const (
+	umlPath     = "/usr/bin/linux.uml"
+	umlModules  = "/usr/lib/uml/modules"
+	qemuPath    = "/usr/bin/qemu-system-x86_64"
+	busyboxPath = "/bin/busybox"
+)
+
+// A Kernel is one that a machine can boot.
+type Kernel struct {
+	Release  string // as of uname -r
+	image    string
+	modules  string // the directory with kernel/ and modules.dep
+	userMode bool
+}
+
+// skip skips the test, or fails it where LINERATE_REQUIRE_MACHINES is 1.
+func skip(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv(requireMachines) == "1" {
+		t.Fatalf("%s=1 but this test cannot run: %s", requireMachines, why)
+	}
+	t.Skip(why)
+}
+
+// needs skips the test if a program is missing.
+func needs(t testing.TB, path, debian string) {
+	t.Helper()
+	if _, err := exec.LookPath(path); err != nil {
+		skip(t, fmt.Sprintf("%s is missing: install the package %s (script/setup machines)", path, debian))
+	}
+}
+
+// needsBusybox skips the test without a busybox that runs in an initramfs: the package
+// busybox has one that wants libraries.
+func needsBusybox(t testing.TB) {
+	t.Helper()
+	needs(t, busyboxPath, "busybox-static")
+	file, err := elf.Open(busyboxPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if libraries, err := file.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		skip(t, fmt.Sprintf("%s needs the libraries %v: install the package busybox-static", busyboxPath, libraries))
+	}
+}
+
+// UserMode returns the kernel of the package user-mode-linux. It has one CPU, no ports and
+// no agent by Via; a boot takes a few seconds.
+func UserMode(t testing.TB) Kernel {
+	t.Helper()
+	needs(t, umlPath, "user-mode-linux")
+	needsBusybox(t)
+	releases, _ := filepath.Glob(filepath.Join(umlModules, "*", "modules.dep"))
+	if len(releases) == 0 {
+		skip(t, "no modules below "+umlModules)
+	}
+	dir := filepath.Dir(releases[0])
+	return Kernel{Release: filepath.Base(dir), image: umlPath, modules: dir, userMode: true}
+}
+
+// Debian returns the kernel that script/kernel has unpacked, for QEMU on x86-64. The test is skipped unless LINERATE_MACHINES is 1 (make machines).
+func Debian(t testing.TB) Kernel {
+	t.Helper()
+	if os.Getenv(machinesVariable) != "1" && os.Getenv(requireMachines) != "1" {
+		t.Skip("boots QEMU machines: make machines")
+	}
+	needs(t, qemuPath, "qemu-system-x86")
+	needsBusybox(t)
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, _ := filepath.Glob(filepath.Join(root, ".cache", "kernels", "linux-image-*", "boot", "vmlinuz-*"))
+	if len(images) == 0 {
+		skip(t, "no kernel below .cache/kernels: script/kernel downloads one")
+	}
+	image := images[len(images)-1]
+	release := strings.TrimPrefix(filepath.Base(image), "vmlinuz-")
+	return Kernel{Release: release, image: image, modules: filepath.Join(filepath.Dir(image), "..", "lib", "modules", release)}
+}
+
+// closure returns the files of modules and of all that they depend on.
+func (k Kernel) closure(names []string) ([]string, error) {
+	table, err := os.ReadFile(filepath.Join(k.modules, "modules.dep"))
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]string)          // by name
+	dependencies := make(map[string][]string) // by file
+	for line := range strings.Lines(string(table)) {
+		file, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		files[moduleName(file)] = file
+		dependencies[file] = strings.Fields(rest)
+	}
+	builtin, err := os.ReadFile(filepath.Join(k.modules, "modules.builtin"))
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(builtin)) {
+		files[moduleName(strings.TrimSpace(line))] = ""
+	}
+	var needed []string
+	var add func(file string)
+	add = func(file string) {
+		if file == "" || slices.Contains(needed, file) {
+			return
+		}
+		needed = append(needed, file)
+		for _, other := range dependencies[file] {
+			add(other)
+		}
+	}
+	for _, module := range names {
+		name, _, _ := strings.Cut(module, " ") // before its parameters
+		file, ok := files[moduleName(name)]
+		if !ok {
+			return nil, fmt.Errorf("kernel %s has no module %s", k.Release, name)
+		}
+		add(file)
+	}
+	return needed, nil
+}
+
+// moduleName returns the name of a module in a file, or as modprobe(8) takes it.
+func moduleName(file string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".ko"), "-", "_")
+}
+
+// moduleRoot returns the directory of go.mod.
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(strings.TrimSpace(string(out))), nil
+}

@@ -1,0 +1,178 @@
+package machinetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Modules of the devices that every QEMU machine has.
+var qemuModules = []string{"virtio_pci", "virtio_console"}
+
+// modules are those that the init script loads.
+func (m *Machine) modules() []string {
+	if m.Kernel.userMode {
+		return m.Modules
+	}
+	return slices.Concat(qemuModules, m.Modules)
+}
+
+// channels are the devices by which the init script receives commands: of Run, of Via.
+func (m *Machine) channels() []string {
+	if m.Kernel.userMode {
+		return []string{"/dev/ttyS0"}
+	}
+	return []string{"/dev/vport0p1", "/dev/vport0p2"}
+}
+
+func (m *Machine) memory() string {
+	if m.Memory == 0 {
+		return "512"
+	}
+	return strconv.Itoa(m.Memory)
+}
+
+// umlCommand is the command line of user-mode Linux (linux.uml --help).
+func (r *Running) umlCommand(image, commands int) []string {
+	return []string{r.Kernel.image, "mem=" + r.memory() + "M", "uml_dir=" + r.dir + "/", "umid=machine",
+		fmt.Sprintf("initrd=/proc/self/fd/%d", image), fmt.Sprintf("ssl0=fd:%d", commands), "ssl=null",
+		"con0=null,fd:1", "con=null", "quiet", "panic=-1"}
+}
+
+// lastAddress numbers the ports of all machines of a test program.
+var lastAddress atomic.Uint32
+
+// qemuCommand is the command line of qemu-system-x86_64(1). All but the sockets of Via is
+// passed as open files, which leave nothing behind.
+func (r *Running) qemuCommand(image, commands, monitor int, files *files) ([]string, error) {
+	command := []string{qemuPath, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+		"-accel", "tcg,thread=multi", "-smp", strconv.Itoa(max(1, r.CPUs)), "-m", r.memory(),
+		"-kernel", r.Kernel.image, "-initrd", fmt.Sprintf("/proc/self/fd/%d", image), "-append", "console=ttyS0 quiet panic=-1",
+		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
+		"-chardev", fmt.Sprintf("socket,id=monitor,fd=%d", monitor), "-mon", "chardev=monitor,mode=control",
+		"-device", "virtio-serial",
+		"-chardev", fmt.Sprintf("socket,id=commands,fd=%d", commands), "-device", "virtserialport,chardev=commands,nr=1",
+		"-chardev", "socket,id=agents,server=on,wait=off,path=" + agentsSocket, "-device", "virtserialport,chardev=agents,nr=2",
+		"-chardev", "socket,id=stream,server=on,wait=off,path=" + streamSocket, "-device", "virtserialport,chardev=stream,nr=3"}
+	for i, p := range r.Ports {
+		backend := fmt.Sprintf("hubport,id=net%d,hubid=%d", i, i)
+		if p.Cable != nil {
+			end, err := p.Cable.plug(r, i)
+			if err != nil {
+				return nil, err
+			}
+			backend = fmt.Sprintf("socket,id=net%d,fd=%d", i, files.add(end))
+		}
+		command = append(command, "-netdev", backend,
+			"-device", fmt.Sprintf("%s,id=%s,netdev=net%d,mac=%s", p.Model, portID(i), i, r.addresses[i]))
+	}
+	return command, nil
+}
+
+func portID(i int) string { return fmt.Sprintf("port%d", i) }
+
+// newAddress returns a MAC address that no other port has.
+func newAddress() string {
+	n := lastAddress.Add(1)
+	return net.HardwareAddr{0x52, 0x54, 0x00, byte(n >> 16), byte(n >> 8), byte(n)}.String()
+}
+
+// Cable joins two ports of QEMU machines.
+type Cable struct {
+	ends    [2]*os.File
+	plugged []plug
+}
+
+type plug struct {
+	machine *Running
+	port    int
+}
+
+// NewCable makes a cable. The first two ports that name it are joined.
+func NewCable(t testing.TB) *Cable {
+	t.Helper()
+	ends, err := socketPair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // an end that was plugged in is closed already
+		ends[0].Close()
+		ends[1].Close()
+	})
+	return &Cable{ends: ends}
+}
+
+// plug returns the next free end.
+func (c *Cable) plug(r *Running, port int) (*os.File, error) {
+	if len(c.plugged) == len(c.ends) {
+		return nil, fmt.Errorf("port %d: its cable has two ends, and both are in use", port)
+	}
+	c.plugged = append(c.plugged, plug{r, port})
+	return c.ends[len(c.plugged)-1], nil
+}
+
+// Unplug takes the carrier from both ports. QEMU 7.2 does not interrupt for it with MSI-X
+// on an e1000e: load the module as "e1000e IntMode=0", with a value for each port.
+func (c *Cable) Unplug(t testing.TB) { t.Helper(); c.setLink(t, false) }
+
+// Plug gives both ports a carrier again.
+func (c *Cable) Plug(t testing.TB) { t.Helper(); c.setLink(t, true) }
+
+func (c *Cable) setLink(t testing.TB, up bool) {
+	t.Helper()
+	for _, p := range c.plugged {
+		if err := p.machine.qmp("set_link", map[string]any{"name": portID(p.port), "up": up}); err != nil {
+			t.Fatalf("%s: set_link %s: %v", p.machine.Name, portID(p.port), err)
+		}
+	}
+}
+
+// qmp executes a command of the QEMU Machine Protocol
+// (https://www.qemu.org/docs/master/interop/qmp-spec.html).
+func (r *Running) qmp(command string, arguments map[string]any) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.monitor.SetDeadline(time.Now().Add(qmpTimeout)); err != nil {
+		return err
+	}
+	if !r.negotiated {
+		if err := r.ask("qmp_capabilities", nil); err != nil {
+			return err
+		}
+		r.negotiated = true
+	}
+	return r.ask(command, arguments)
+}
+
+func (r *Running) ask(command string, arguments map[string]any) error {
+	request := map[string]any{"execute": command}
+	if arguments != nil {
+		request["arguments"] = arguments
+	}
+	if err := json.NewEncoder(r.monitor).Encode(request); err != nil {
+		return err
+	}
+	for {
+		// The greeting and events have neither part.
+		var answer struct {
+			Return json.RawMessage
+			Error  *struct{ Desc string }
+		}
+		if err := r.answers.Decode(&answer); err != nil {
+			return err
+		}
+		if answer.Error != nil {
+			return errors.New(answer.Error.Desc)
+		}
+		if answer.Return != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package machinetest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+)
+
+// First arguments with which a test program is not a test program: see init.
+const (
+	superviseArgument = "machinetest-supervise"
+	connectArgument   = "machinetest-connect"
+)
+
+// init makes every test program that uses this package also the supervisor of its machines
+// and the program that reaches their agents.
+func init() {
+	if len(os.Args) < 2 {
+		return
+	}
+	switch os.Args[1] {
+	case superviseArgument:
+		os.Exit(supervise(os.Args[2:]))
+	case connectArgument:
+		os.Exit(connect(os.Args[2:]))
+	}
+}
+
+// namespaces are those of a machine's supervisor: it is root and process 1 there, so that
+// the kernel ends all of the machine's processes with it, and there is no network.
+func namespaces() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		Setpgid:     true, // Ctrl-C ends the test, which ends the machine
+	}
+}
+
+// supervise runs a machine, DIR FILES COMMAND…, FILES being the number of open files that
+// it inherits. It ends when its standard input does, which is when the test process has
+// gone, or with the machine; the directory goes with it.
+func supervise(args []string) int {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	dir, command := args[0], args[2:]
+	inherited, err := strconv.Atoi(args[1])
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	machine := exec.Command(command[0], command[1:]...)
+	machine.Dir, machine.Stdout, machine.Stderr = dir, os.Stdout, os.Stderr
+	for i := range inherited {
+		machine.ExtraFiles = append(machine.ExtraFiles, os.NewFile(uintptr(firstFile+i), "inherited"))
+	}
+	if err := machine.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	orphaned := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(orphaned)
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- machine.Wait() }()
+	select {
+	case <-orphaned:
+		_ = machine.Process.Kill()
+		<-ended
+		return 0
+	case err := <-ended:
+		fmt.Fprintln(os.Stderr, "machinetest: the machine ended:", errors.Join(err, errors.New(machine.ProcessState.String())))
+		return 1
+	}
+}

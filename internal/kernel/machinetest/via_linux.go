@@ -1,0 +1,82 @@
+package machinetest
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+)
+
+// Sockets of a QEMU machine, in its directory, and its devices at their other ends. By the
+// first, commands are executed whose standard input and output are the second.
+const (
+	agentsSocket = "agents.sock"
+	streamSocket = "stream.sock"
+	streamDevice = "/dev/vport0p3"
+)
+
+// agentTimeout bounds the life of an agent.
+const agentTimeout = 24 * time.Hour
+
+// Via returns the command that reaches an agent on the machine, for "via:" of a study. As
+// with ssh(1), the words after it are executed in the machine, and its exit status is
+// theirs. One at a time: another waits.
+func (r *Running) Via() []string {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	return []string{self, connectArgument, r.dir}
+}
+
+// connect is the program of Via: DIR COMMAND…
+func connect(args []string) int {
+	status, err := attach(args[0], args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
+}
+
+func attach(dir string, words []string) (int, error) {
+	if err := os.Chdir(dir); err != nil { // the path of a socket has at most 108 bytes
+		return 0, err
+	}
+	conn, err := net.Dial("unix", agentsSocket)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	agents := newChannel(conn)
+	// The response comes when an earlier command has ended and the stream is free.
+	if _, _, err := agents.execute("true", agentTimeout); err != nil {
+		return 0, err
+	}
+	stream, err := net.Dial("unix", streamSocket)
+	if err != nil {
+		return 0, err
+	}
+	defer stream.Close()
+	// Until the machine knows of the connection, reading finds the end of the stream but
+	// writing waits (drivers/char/virtio_console.c): so it writes first.
+	script := "exec 0<>" + streamDevice + " 1>&0; echo; exec"
+	for _, word := range words {
+		script += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	go func() {
+		if _, err := io.ReadFull(stream, make([]byte, 1)); err != nil {
+			return
+		}
+		go func() {
+			_, _ = io.Copy(stream, os.Stdin)
+			stream.Close() // which is the end of the command's standard input
+		}()
+		_, _ = io.Copy(os.Stdout, stream)
+	}()
+	messages, status, err := agents.execute(script, agentTimeout)
+	fmt.Fprint(os.Stderr, messages)
+	return status, err
+}
