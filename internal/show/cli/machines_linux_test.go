@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/kernel/machinetest"
+)
+
+const machinesStudy = `study: machines
+topology:
+  hosts:
+    left:
+      via: %s
+      interfaces:
+        eth0: {addresses: [192.0.2.1/24]}
+    right:
+      via: %s
+      interfaces:
+        eth0: {addresses: [192.0.2.2/24]}
+  links:
+    - {from: left, to: right, rate: 1gbit}
+workload:
+  duration: 2s
+  warmup: 1s
+  flows:
+    - {from: left, to: right, rate_cap: 10mbit}
+design:
+  replicates: 4
+`
+
+// TestMachinesReachedByVia runs a study between two machines with the driver e1000e, and
+// unplugs their cable: the agents report the link's state.
+func TestMachinesReachedByVia(t *testing.T) {
+	cable := machinetest.NewCable(t)
+	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{"e1000e IntMode=0"},
+		Ports: []machinetest.Port{{Model: "e1000e", Cable: cable}}}
+	right := left
+	right.Name = "right"
+	machines := machinetest.Boot(t, left, right)
+	var via []any
+	for i, m := range machines {
+		m.Do(t, fmt.Sprintf("ip address add 192.0.2.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
+		text, err := json.Marshal(m.Via()) // which is YAML, too
+		if err != nil {
+			t.Fatal(err)
+		}
+		via = append(via, string(text))
+	}
+	awaitLinks(t, machines, true)
+
+	dir := t.TempDir()
+	file := filepath.Join(dir, "machines.yaml")
+	if err := os.WriteFile(file, fmt.Appendf(nil, machinesStudy, via...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := runLab(t, dir, file)
+	if len(run.Treatments) != 1 || len(run.Trials) != 4 {
+		t.Fatalf("%d treatments and %d trials, want 1 and 4", len(run.Treatments), len(run.Trials))
+	}
+	if got := run.Treatments[0]; got.Goodput.MeanBps <= 0 || got.Goodput.MeanBps > got.LimitBps {
+		t.Errorf("goodput %.0f bit/s, want more than 0 and no more than the limit, %.0f", got.Goodput.MeanBps, got.LimitBps)
+	}
+	for _, trial := range run.Trials {
+		for _, host := range trial.Hosts {
+			for _, d := range host.Deltas() {
+				if d.Interface == "eth0" && (d.TxBytes > d.RxBytes) != (host.Host == "left") {
+					t.Errorf("trial %d: %s counts %.0f bytes sent and %.0f received: want more sent on left only", trial.Order, host.Host, d.TxBytes, d.RxBytes)
+				}
+			}
+		}
+	}
+	for i, host := range run.Environment.Hosts {
+		if host.Kernel != left.Kernel.Release {
+			t.Errorf("host %d has kernel %s, want %s", i, host.Kernel, left.Kernel.Release)
+		}
+	}
+
+	cable.Unplug(t)
+	awaitLinks(t, machines, false)
+	cable.Plug(t)
+	awaitLinks(t, machines, true)
+}
+
+// awaitLinks waits until each machine's agent reports that eth0 has a link, or none: a
+// port without one has no speed.
+func awaitLinks(t *testing.T, machines []*machinetest.Running, want bool) {
+	t.Helper()
+	for _, m := range machines {
+		for end := time.Now().Add(time.Minute); hasLink(t, m) != want; time.Sleep(time.Second) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: its agent does not report that the link of eth0 is there: %t", m.Name, want)
+			}
+		}
+	}
+}
+
+func hasLink(t *testing.T, m *machinetest.Running) bool {
+	t.Helper()
+	via := m.Via()
+	agent := exec.CommandContext(t.Context(), via[0], append(via[1:], "linerate", "agent", "--stdio", "--node", m.Name)...)
+	in, err := agent.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent.Stdout, agent.Stderr = theirs, os.Stderr
+	err = agent.Start()
+	theirs.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		out.Close()
+		_ = agent.Wait()
+	}()
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.Attach(m.Name, bus.Pipes(out, in)); err != nil {
+		t.Fatal(err)
+	}
+	hellos, err := b.Hellos(t.Context(), []string{m.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range hellos[m.Name].Interfaces {
+		if i.Interface == "eth0" {
+			return i.SpeedBps > 0
+		}
+	}
+	t.Fatalf("%s has no eth0: %+v", m.Name, hellos[m.Name].Interfaces)
+	return false
+}
