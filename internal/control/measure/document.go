@@ -5,6 +5,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/science/hostload"
 )
 
 // document makes the document of a finished trial. Its figures are of the flows that were
@@ -45,6 +46,9 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 	m.Addresses = byAddress(m.Flows, all)
 	for _, node := range s.group.Nodes {
 		m.Ends = append(m.Ends, s.end(t, node, usedOn(all, node), m, readings.Replies[node].EndFlows))
+	}
+	if len(t.Hosts) == 2 {
+		m.OneMachine = hostload.Same(t.Hosts[0], t.Hosts[1])
 	}
 	for _, e := range m.Ends {
 		m.CPUSPerGigabyte += e.CPUSPerGigabyte

@@ -173,7 +173,7 @@ func (r *directMover) result() string {
 			tried = append(tried, fmt.Sprintf("%s %.1f", p, r.choice.pace(i)))
 		}
 	}
-	return "tried, in GB per second of CPU: " + strings.Join(tried, ", ")
+	return flow.ModesTried + strings.Join(tried, ", ")
 }
 
 // fallBack gives up the candidate in use if err says that the kernel refuses it.

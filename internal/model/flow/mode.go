@@ -26,3 +26,6 @@ const (
 
 // Modes is every mode that may be ordered of a tcp flow.
 var Modes = []string{ModeAuto, ModeCopy, ModeWrite, ModeSplice, ModeZeroCopy, ModeSendfile}
+
+// ModesTried begins the note of a flow that has tried several modes: what each cost.
+const ModesTried = "tried, in GB per second of CPU: "

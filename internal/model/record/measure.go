@@ -58,6 +58,8 @@ type Measure struct {
 
 	Directions []MeasureDirection `json:"directions"`
 	Ends       []MeasureEnd       `json:"ends"`
+	// OneMachine says that both ends were on the same machine: its CPUs are those of each.
+	OneMachine bool `json:"one_machine,omitempty"`
 	// Addresses are the totals of each address at an end that has several.
 	Addresses []MeasureAddress `json:"addresses,omitempty"`
 	Flows     []Flow           `json:"flows"`

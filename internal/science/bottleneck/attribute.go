@@ -212,7 +212,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	}
 	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
 	if lost > 0 {
-		why += fmt.Sprintf("; %s of the bytes were retransmitted", unit.FormatPercent(lost))
+		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
 	}
 	if stands {
 		why += "; " + trips

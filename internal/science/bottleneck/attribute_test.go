@@ -273,6 +273,48 @@ func TestAcknowledgements(t *testing.T) {
 	}
 }
 
+// TestNeedless: what was sent again although it had arrived says so, and that nothing was
+// dropped only where that is known.
+func TestNeedless(t *testing.T) {
+	const dropped = "no interface, qdisc or CPU backlog that was read dropped any"
+	for _, test := range []struct {
+		name   string
+		doctor func(f *record.Flow, sender *record.HostReading)
+		has    []string
+		lacks  string
+	}{
+		{"needed", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, "needlessly"},
+		{"needless", func(f *record.Flow, h *record.HostReading) {}, []string{", 87 % of it needlessly, after reordering", dropped}, "missing"},
+		{"no reordering seen", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.ReordSeen = 0 }, []string{"needlessly; " + dropped}, "reordering"},
+		{"dropped by an interface", func(f *record.Flow, h *record.HostReading) { h.End.Interfaces[0].TxDropped += 5 }, []string{"needlessly"}, dropped},
+		{"dropped by a qdisc", func(f *record.Flow, h *record.HostReading) {
+			h.End.Qdiscs = []record.QdiscCounters{{Kind: "tbf", Drops: 5}}
+		}, []string{"needlessly"}, dropped},
+		{"dropped by a backlog", func(f *record.Flow, h *record.HostReading) { h.End.Softnet = []record.SoftnetCounters{{Dropped: 5}} }, []string{"needlessly"}, dropped},
+		{"not read", func(f *record.Flow, h *record.HostReading) { h.End.Softnet = nil }, []string{"needlessly"}, dropped},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SentBytes, f.RetransBytes = 1e6, 3e4
+		f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups, f.SenderInfo.ReordSeen = 100, 87, 9
+		for i := range trial.Hosts {
+			h := &trial.Hosts[i]
+			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
+		}
+		test.doctor(f, reading(&trial, f.From))
+		attribute(&trial, over, true)
+		for _, want := range test.has {
+			if !strings.Contains(f.LimitedWhy, want) {
+				t.Errorf("%s: no %q in %q (%s)", test.name, want, f.LimitedWhy, f.LimitedBy)
+			}
+		}
+		if strings.Contains(f.LimitedWhy, test.lacks) {
+			t.Errorf("%s: %q", test.name, f.LimitedWhy)
+		}
+	}
+}
+
 // TestQueue: where a queue stands before a link in most readings, that link is
 // full, also when losses keep its rate below what it could carry.
 func TestQueue(t *testing.T) {

@@ -2,6 +2,7 @@ package bottleneck
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -218,4 +219,42 @@ func share(part, whole float64) float64 {
 		return 0
 	}
 	return part / whole
+}
+
+// needlessly says that most of what a flow sent again had arrived before, as its receiver
+// reported (D-SACK, RFC 2883), and that no host dropped anything; "": neither is known.
+func (s scene) needlessly(f record.Flow) (text string) {
+	twice := share(float64(f.SenderInfo.DsackDups), float64(f.SenderInfo.TotalRetrans))
+	if twice < most {
+		return ""
+	}
+	text = fmt.Sprintf(", %s of it needlessly", unit.FormatPercent(math.Round(100*min(twice, 1))/100))
+	if f.SenderInfo.ReordSeen > 0 {
+		text += ", after reordering"
+	}
+	for _, name := range []string{f.From, f.To} {
+		if h, ok := s.Reading(name); !ok || len(h.End.Interfaces) == 0 || len(h.End.Softnet) == 0 {
+			return text
+		}
+	}
+	for _, h := range s.Hosts {
+		for _, d := range h.Deltas() {
+			if d.RxLost+d.TxLost+d.RxMissed > 0 {
+				return text
+			}
+		}
+		for _, q := range h.End.Qdiscs {
+			if i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool {
+				return b.Interface == q.Interface && b.Handle == q.Handle && b.Kind == q.Kind
+			}); i < 0 || q.Drops > h.Begin.Qdiscs[i].Drops {
+				return text
+			}
+		}
+		for _, c := range h.End.Softnet {
+			if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == c.CPU }); i < 0 || c.Dropped > h.Begin.Softnet[i].Dropped {
+				return text
+			}
+		}
+	}
+	return text + "; no interface, qdisc or CPU backlog that was read dropped any"
 }

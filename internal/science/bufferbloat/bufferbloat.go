@@ -4,6 +4,8 @@
 package bufferbloat
 
 import (
+	"fmt"
+
 	"linerate/internal/model/record"
 )
 
@@ -26,6 +28,10 @@ var grades = []struct {
 // worst is what is left.
 const worst, worstMeans = "F", "hardly usable for anything but the load itself"
 
+// On a path so short that a delay below shortUs is a multiple of its idle latency, the words
+// of the grades do not hold: programs there notice it.
+const shortUs, multiple = 30e3, 10
+
 // Grade is a buffer delay's grade and what it means.
 func Grade(us float64) (name, means string) {
 	for _, g := range grades {
@@ -47,6 +53,9 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 		l.BufferDelayUs = max(0, loaded.MeanUs-l.BaselineUs)
 		l.BufferDelayPercent = percent(l.BufferDelayUs, l.BaselineUs)
 		l.Grade, l.Means = Grade(l.BufferDelayUs)
+		if times := l.BufferDelayUs / max(l.BaselineUs, 1); times >= multiple && l.BufferDelayUs < shortUs {
+			l.Means = fmt.Sprintf("for an access line; the load adds %.0f times the idle latency", times)
+		}
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)

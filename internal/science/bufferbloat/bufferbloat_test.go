@@ -44,6 +44,11 @@ func TestJudge(t *testing.T) {
 	if l.TCPBaselineUs != 800 || l.TCPRTTUs != 14000 || l.TCPBufferDelayPercent != 1650 {
 		t.Errorf("TCP's own: %+v", l)
 	}
+	for mean, want := range map[float64]string{9e3: "short queue", 12e3: "for an access line; the load adds 11 times", 42e3: "fast games suffer"} {
+		if l := Judge(idle, &record.Distribution{MeanUs: mean}, nil, nil); !strings.Contains(l.Means, want) {
+			t.Errorf("%g µs, idle %g µs: %q, want %q", mean, l.BaselineUs, l.Means, want)
+		}
+	}
 	if l := Judge(idle, nil, nil, nil); l.Grade != "F" || !strings.Contains(l.Means, "not one request was answered") || l.TCPBufferDelayPercent != 0 {
 		t.Errorf("no answer: %+v", l)
 	}

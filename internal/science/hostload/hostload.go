@@ -7,6 +7,7 @@ package hostload
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -61,9 +62,22 @@ func (m Machine) Busiest() (CPU, bool) {
 	}), true
 }
 
+// Same reports whether two hosts are on one machine: the times of each of its CPUs since it
+// was booted agree at both edges of the window, within the time it took to read them.
+func Same(a, b record.HostReading) bool {
+	const apartS = 0.1
+	agree := func(a, b []record.CPUTimes) bool {
+		return len(a) > 0 && slices.EqualFunc(a, b, func(x, y record.CPUTimes) bool {
+			return x.CPU == y.CPU && (x.CPU < 0 || math.Abs(x.User-y.User) <= apartS && math.Abs(x.System-y.System) <= apartS && math.Abs(x.Idle-y.Idle) <= apartS)
+		})
+	}
+	return agree(a.Begin.CPU, b.Begin.CPU) && agree(a.End.CPU, b.End.CPU)
+}
+
 // Of lists the machines of a trial: one for all hosts that linerate made, and one
-// for each that was there.
+// for each that was there, or for several that were on one machine ("client and server").
 func Of(t record.Trial, over *topology.Topology) (list []Machine) {
+	var first []record.HostReading // of each machine
 	for _, h := range t.Hosts {
 		name := This
 		if host, ok := over.Host(h.Host); ok && len(host.Via) > 0 {
@@ -72,8 +86,11 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 			name = h.Host
 		}
 		i := slices.IndexFunc(list, func(m Machine) bool { return m.Name == name })
+		if j := slices.IndexFunc(first, func(other record.HostReading) bool { return Same(other, h) }); i < 0 && j >= 0 && list[j].Name != This {
+			i, list[j].Name = j, list[j].Name+" and "+name
+		}
 		if i < 0 {
-			i, list = len(list), append(list, read(name, h))
+			i, list, first = len(list), append(list, read(name, h)), append(first, h)
 		}
 		m := &list[i]
 		for _, d := range h.Deltas() {

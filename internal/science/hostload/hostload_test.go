@@ -60,3 +60,28 @@ func TestOf(t *testing.T) {
 		t.Errorf("of counters that ran backwards: %+v", m)
 	}
 }
+
+// TestSame: hosts whose CPUs have the same times since boot are on one machine, which is
+// listed once.
+func TestSame(t *testing.T) {
+	host := func(name string, idle float64) record.HostReading {
+		times := func(s float64) []record.CPUTimes {
+			return []record.CPUTimes{{CPU: -1, Idle: 3 * s}, {CPU: 0, User: 5, Idle: s}, {CPU: 1, User: 7, Idle: 2 * s}}
+		}
+		h := record.HostReading{Host: name}
+		h.Begin.CPU, h.End.CPU, h.End.BeganNs = times(idle), times(idle+1), 1e9
+		return h
+	}
+	here, there, elsewhere := host("client", 1000), host("server", 1000.04), host("nas", 1000.4)
+	if !Same(here, there) || Same(here, elsewhere) || Same(record.HostReading{}, record.HostReading{}) {
+		t.Error("two hosts are on one machine where their CPUs' times agree, and only there")
+	}
+	over := topology.Topology{}
+	for _, name := range []string{"client", "server", "nas"} {
+		over.Hosts = append(over.Hosts, topology.Host{Name: name, Via: []string{"ssh"}})
+	}
+	list := Of(record.Trial{Hosts: []record.HostReading{here, there, elsewhere}}, &over)
+	if len(list) != 2 || list[0].Name != "client and server" || list[1].Name != "nas" {
+		t.Errorf("%+v", list)
+	}
+}

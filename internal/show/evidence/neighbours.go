@@ -29,6 +29,7 @@ type neighbourRow struct {
 	BelongsTo                      string // the interface whose MAC address it is
 	Delivers                       string // where the switch's forwarding table sends frames for the MAC address
 	Wrong                          bool
+	Judged                         bool // whose MAC address it is, is known
 }
 
 // tables reads the neighbour tables of the hosts that hold data flows' ends
@@ -60,7 +61,7 @@ func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*doc
 				continue
 			}
 			row := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
-				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: r.wrong(n)}
+				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: r.wrong(n), Judged: n.MAC == "" || len(r.owner(n.MAC)) > 0}
 			if row.Wrong {
 				table.Wrong++
 			}
@@ -84,18 +85,23 @@ func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*doc
 }
 
 // wrongEntries counts, over the hosts of the trial shown for a treatment, the
-// entries that lead elsewhere.
-func (r reader) wrongEntries(t *record.Treatment) (wrong, all int) {
+// entries that lead elsewhere, and those of which it is known whether they do.
+func (r reader) wrongEntries(t *record.Treatment) (wrong, judged, all int) {
 	trial := r.Typical(t)
 	if trial == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	hosts, _ := r.tables(trial)
 	for _, h := range hosts {
 		wrong += h.Wrong
 		all += len(h.Rows)
+		for _, row := range h.Rows {
+			if row.Judged {
+				judged++
+			}
+		}
 	}
-	return wrong, all
+	return wrong, judged, all
 }
 
 // affected counts a treatment's trials in which some entry was wrong.
@@ -110,11 +116,12 @@ func (r reader) affected(t *record.Treatment) (n, of int) {
 	return n, of
 }
 
+// title is what the entries show; empty: of none it is known where it leads.
 func (r reader) title() string {
-	sumWrong, sum := 0, 0
+	sumWrong, sumJudged, sum := 0, 0, 0
 	text := r.BeforeAfter(func(of *view.Row, c int) string {
-		wrong, all := r.wrongEntries(of.Treatments[c])
-		sumWrong, sum = sumWrong+wrong, sum+all
+		wrong, judged, all := r.wrongEntries(of.Treatments[c])
+		sumWrong, sumJudged, sum = sumWrong+wrong, sumJudged+judged, sum+all
 		after := of == r.Best && r.Baseline != nil
 		switch {
 		case all == 0:
@@ -130,8 +137,10 @@ func (r reader) title() string {
 		}
 	})
 	switch {
-	case sum == 0:
+	case sumJudged == 0:
 		return ""
+	case sumWrong == 0 && sumJudged < sum:
+		return fmt.Sprintf("%d of %d neighbour entries lead to the interface that holds the address; of the others it is not known", sumJudged, sum)
 	case sumWrong == 0:
 		return "Every neighbour entry leads to the interface that holds the address"
 	}
@@ -202,7 +211,7 @@ func Neighbours(v *view.View) document.Section {
 			}
 		}
 	}
-	if len(data) == 1 {
+	if len(data) == 1 || s.Title == "" {
 		return document.Section{}
 	}
 	intro.Data = data

@@ -42,7 +42,7 @@ func TestWrongRowsOnlyWhenWrong(t *testing.T) {
 	if len(switches) != 1 || len(switches[0].Rows) != 6 {
 		t.Errorf("forwarding tables %+v", switches)
 	}
-	if n, all := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 || all != 16 {
+	if n, _, all := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 || all != 16 {
 		t.Errorf("best fix: %d of %d wrong", n, all)
 	}
 }
@@ -85,6 +85,36 @@ func TestReaderGivesTheBenefitOfTheDoubt(t *testing.T) {
 	}
 }
 
+// TestUnjudgedEntries: entries whose MAC address belongs to no interface that is known
+// support no heading, and beside others are counted.
+func TestUnjudgedEntries(t *testing.T) {
+	run := sciencetest.Run(7, 4)
+	conclude.Conclude(run)
+	strangers := func(host string) {
+		for i := range run.Trials {
+			for j := range run.Trials[i].Hosts {
+				h := &run.Trials[i].Hosts[j]
+				h.Snapshot.Neighbours = slices.Clone(h.Snapshot.Neighbours)
+				for k := range h.Snapshot.Neighbours {
+					if n := &h.Snapshot.Neighbours[k]; host == "" || h.Host == host {
+						n.MAC = "02:99:99:99:99:99"
+					} else if h.Host == "client1" || h.Host == "client2" {
+						n.MAC = ""
+					}
+				}
+			}
+		}
+	}
+	strangers("server")
+	if s := Neighbours(view.New(run)); !strings.Contains(s.Title, " of the others it is not known") {
+		t.Errorf("some: %q", s.Title)
+	}
+	strangers("")
+	if s := Neighbours(view.New(run)); s.ID != "" || len(s.Blocks) > 0 {
+		t.Errorf("none: %q", s.Title)
+	}
+}
+
 // TestNoRatioBelowZero: what may be below zero has no ratio to the baseline.
 func TestNoRatioBelowZero(t *testing.T) {
 	run := sciencetest.Aliases(3, 3, -1e5, 1)
@@ -119,7 +149,7 @@ func TestStoredGrid(t *testing.T) {
 	if text := answer.Run(run).Headline; !strings.Contains(text, v.Best.Name) {
 		t.Errorf("the page shows %q as best, the answer says %q", v.Best.Name, text)
 	}
-	if n, _ := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 {
+	if n, _, _ := newReader(v).wrongEntries(v.Best.Treatments[0]); n != 0 {
 		t.Errorf("the best fix has %d wrong rows", n)
 	}
 }

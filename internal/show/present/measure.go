@@ -119,7 +119,7 @@ func measureTitle(m *record.Measure) string {
 	if m.Peer != "" {
 		with = " · " + m.Peer
 	}
-	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s after %.4g s", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), m.DurationS, m.WarmupS)
+	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s, after %.4g s of warm-up", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), m.DurationS, m.WarmupS)
 	var controls []string
 	for _, f := range m.Flows {
 		if f.CongestionControl != "" {
@@ -158,9 +158,16 @@ func measureCPU(m *record.Measure) string {
 		if m.Peer != "" {
 			cost += of
 		}
-		texts = append(texts, fmt.Sprintf("%s %s%s", e.Host, cost, cpusBusy(e)))
+		if text := e.Host + " " + cost; m.OneMachine {
+			texts = append(texts, text)
+		} else {
+			texts = append(texts, text+cpusBusy(e))
+		}
 	}
 	text := strings.Join(texts, ", ")
+	if m.OneMachine {
+		text += ", on one machine" + cpusBusy(m.Ends[0])
+	}
 	switch {
 	case m.Peer == "":
 		return fmt.Sprintf("%s%s, both ends together: %s", perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction), of, text)

@@ -54,10 +54,12 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 // datagramRows are what became of datagrams that linerate received.
 func datagramRows(d record.MeasureDirection) [][]string {
 	g := d.Datagrams
-	rows := [][]string{
-		{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
-			unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))},
+	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
+		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
+	if more := g.Sent - g.Received - g.Lost; more > 0 {
+		became += fmt.Sprintf(", %s under way at the end of the window", unit.FormatCount(more))
 	}
+	rows := [][]string{{"", "lost " + unit.FormatPercent(d.LostShare), became}}
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
 			unit.FormatCount(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
@@ -65,7 +67,7 @@ func datagramRows(d record.MeasureDirection) [][]string {
 	rows = append(rows,
 		[]string{"", "jitter " + number.Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if v := g.Delay; v != nil {
-		median, others := percentiles(v, 4)
+		median, others := percentiles(v, 4, "sending times")
 		rows = append(rows, []string{"", "delay " + median, "above the fastest datagram; " + others})
 	}
 	return rows
@@ -122,7 +124,7 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	rows := [][]string{{"rate", number.PerSecond(d.RatePerS), rate}}
 	if l := d.LatencyUs; l != nil {
-		median, others := percentiles(l, 5)
+		median, others := percentiles(l, 5, "requests")
 		rows = append(rows, []string{"latency", median, others})
 	}
 	if d.Lost != nil {
@@ -151,13 +153,16 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 
 // percentiles spells the median and, from the first so many percentiles, the others with
 // the maximum. One that too few values are known of is named as what it is: "3rd slowest of
-// 200"; the slowest of all is the maximum.
-func percentiles(d *record.Distribution, first int) (median, others string) {
+// 200 requests (p99 needs 1,000)"; the slowest of all is the maximum.
+func percentiles(d *record.Distribution, first int, values string) (median, others string) {
 	var texts []string
 	for _, p := range d.Percentiles()[:first] {
 		name := p.Name + " "
 		if p.Rank != "" {
-			name = p.Rank + ": "
+			name = p.Rank + " "
+			if p.Quantile > 0.5 {
+				name = fmt.Sprintf("%s %s (%s needs %s) ", p.Rank, values, p.Name, unit.FormatCount(record.PercentileNeeds(p.Quantile)))
+			}
 		}
 		if !strings.HasPrefix(name, "slowest") || p.Quantile == 0.5 {
 			texts = words.Distinct(texts, name+number.Microseconds(p.Us))
@@ -305,8 +310,12 @@ func movedBy(m *record.Measure) []document.Block {
 		}
 		texts = append(texts, text)
 	}
-	if len(m.Flows) == 1 && m.Flows[0].ModeNote != "" {
-		texts = append(texts, m.Flows[0].ModeNote)
+	if len(m.Flows) == 1 {
+		for note := range strings.SplitSeq(m.Flows[0].ModeNote, "; ") {
+			if note != "" && !strings.HasPrefix(note, flow.ModesTried) { // JSON has it
+				texts = append(texts, note)
+			}
+		}
 	}
 	if len(texts) == 0 {
 		return nil
@@ -324,7 +333,7 @@ func measuredLatency(l *record.Latency) *document.Table {
 		if d == nil {
 			return []string{when, "?", "no response"}
 		}
-		median, others := percentiles(d, 4)
+		median, others := percentiles(d, 4, "requests")
 		return []string{when, median, fmt.Sprintf("%s; %s responses", others, unit.FormatCount(d.Count))}
 	}
 	own := ""

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
@@ -26,12 +27,13 @@ func measureText(t *testing.T, m *record.Measure, width int) string {
 }
 
 func TestMeasureTextDatagrams(t *testing.T) {
-	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s after 1 s
+	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s, after 1 s of warm-up
 
   write   941.2 Mbit/s        99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
                               1448/1538); 940 Mbit/s to 942 Mbit/s by interval
           lost 0.048 %        480 datagrams; 1,000,000 sent, 999,500 received, 3
-                              reordered, 1 duplicates
+                              reordered, 1 duplicates, 20 under way at the end
+                              of the window
           jitter 12.3 µs      RFC 3550: smoothed difference between the spacing
                               of datagrams as sent and as received
           delay p50 20.0 µs   above the fastest datagram; p90 40.5 µs, p99
@@ -50,7 +52,7 @@ func TestMeasureTextDatagrams(t *testing.T) {
 }
 
 func TestMeasureTextTransactions(t *testing.T) {
-	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s after 1 s · cubic
+	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s, after 1 s of warm-up · cubic
 
   rate          21,346/s      requests with responses, on open connections;
                               213,456 done, 21,000/s to 22,000/s by interval; 2
@@ -136,10 +138,11 @@ func TestMeasureTextModes(t *testing.T) {
 func TestMeasureTextLatency(t *testing.T) {
 	m := showtest.Measurement(1)
 	m.Latency = showtest.Latency()
-	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest of 333: 700 µs, max
-                               900 µs; 333 responses
-  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, 2nd slowest of 1,000:
-                               90.0 ms, max 95.0 ms; 1,000 responses
+	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest of 333 requests (p99
+                               needs 1,000) 700 µs, max 900 µs; 333 responses
+  under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, 2nd slowest of 1,000
+                               requests (p99.9 needs 10,000) 90.0 ms, max
+                               95.0 ms; 1,000 responses
   buffer delay   +60.0 ms      on average, 12000 % of the fastest idle response,
                                500 µs (RFC 6349); TCP's RTT rose from 400 µs to
                                50.0 ms
@@ -149,7 +152,7 @@ func TestMeasureTextLatency(t *testing.T) {
 		t.Errorf("got\n%s\nwant within it\n%s", text, want)
 	}
 	m.Latency.Loaded.Count = 1
-	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1: 61.0 ms   max 95.0 ms; 1 response") {
+	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1 61.0 ms   max 95.0 ms; 1 response") {
 		t.Errorf("one answer:\n%s", text)
 	}
 	m.Latency.Loaded = nil
@@ -218,7 +221,8 @@ func TestMeasureTextFits(t *testing.T) {
 }
 
 func TestPeerText(t *testing.T) {
-	want := `measure 10.0.0.1:5202 · iperf3 3.12 · TCP, 1 flow · 10 s after 1 s · cubic
+	want := `measure 10.0.0.1:5202 · iperf3 3.12 · TCP, 1 flow · 10 s, after 1 s of warm-up ·
+cubic
 
   write   941.2 Mbit/s   acknowledged by the server's kernel, in the window;
                          99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
@@ -250,7 +254,7 @@ func TestPeerText(t *testing.T) {
 }
 
 func TestMeasureText(t *testing.T) {
-	want := `measure 10.0.0.1:5202 · TCP, 1 flow · 10 s after 1 s · cubic
+	want := `measure 10.0.0.1:5202 · TCP, 1 flow · 10 s, after 1 s of warm-up · cubic
 
   write   941.2 Mbit/s   99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                          942 Mbit/s by interval
@@ -295,5 +299,20 @@ func TestMeasureNamed(t *testing.T) {
 	m.Run, m.Name = "measure-7", "after the new cable"
 	if got, want := measureText(t, m, 100), "measure-7 “after the new cable” (linerate report measure-7)"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
+	}
+}
+
+// TestMeasureTextOneMachine: the CPUs of a machine that has both ends are told once, and what
+// the modes that were tried cost is left to JSON.
+func TestMeasureTextOneMachine(t *testing.T) {
+	m := showtest.Measurement(1)
+	m.OneMachine, m.Ends[1].CPUs, m.Ends[1].CPUBusy = true, m.Ends[0].CPUs, m.Ends[0].CPUBusy
+	m.Flows[0].SendMode, m.Flows[0].ModeNote = "copy", "splice: no room for a pipe; "+flow.ModesTried+"copy 1.2, write 1.3"
+	text := strings.Join(strings.Fields(measureText(t, m, 80)), " ")
+	if strings.Count(text, "% busy") != 1 || !strings.Contains(text, "server 0.22 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
+		t.Errorf("%s", text)
+	}
+	if !strings.Contains(text, "no room for a pipe") || strings.Contains(text, "tried") {
+		t.Errorf("%s", text)
 	}
 }
