@@ -66,12 +66,13 @@ func findingStatement(f record.Finding, first bool, evidence, fix []string) docu
 	for _, e := range evidence {
 		s.Items = append(s.Items, document.Item{Mark: "·", Text: e})
 	}
-	for n, line := range fix {
+	for n, line := range words.ByHost(fix) {
 		mark := "    "
 		if n == 0 {
 			mark = "fix:"
 		}
-		s.Items = append(s.Items, document.Item{Mark: mark, Text: line, Command: true})
+		command := strings.TrimLeft(line, " ")
+		s.Items = append(s.Items, document.Item{Mark: mark + line[:len(line)-len(command)], Text: command, Command: true})
 	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/present"
+	"linerate/internal/show/words"
 )
 
 //go:embed page.tmpl
@@ -26,7 +27,7 @@ var pageStyle string
 // The template escapes every word for the place it stands in; only what this
 // program itself draws or encodes is passed in as markup, style or address.
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf}
+	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost}
 	return template.Must(template.New("page").Funcs(functions).Parse(pageText))
 })
 

@@ -205,3 +205,33 @@ func FalseFirst(a, b bool) int {
 	}
 	return 1
 }
+
+// ByHost writes the host of commands, “on nas: ip link …”, once for those that follow each
+// other: on a line of its own, with the commands indented below it.
+func ByHost(commands []string) (lines []string) {
+	at := ""
+	for i, line := range commands {
+		host := hostOf(line)
+		switch {
+		case host == "":
+			lines = append(lines, line)
+		case host == at:
+			lines = append(lines, "  "+line[len(host):])
+		case i+1 < len(commands) && hostOf(commands[i+1]) == host:
+			lines = append(lines, strings.TrimSpace(host), "  "+line[len(host):])
+		default:
+			lines = append(lines, line)
+			host = ""
+		}
+		at = host
+	}
+	return lines
+}
+
+// hostOf is the “on nas: ” that a line begins with.
+func hostOf(line string) string {
+	if host, _, found := strings.Cut(line, ": "); found && strings.HasPrefix(host, "on ") && !strings.Contains(host[3:], " ") {
+		return host + ": "
+	}
+	return ""
+}
