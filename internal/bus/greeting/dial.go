@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -16,8 +17,8 @@ var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 
 // Dial connects to a server, from a source address if it is valid; timeout bounds the
 // wait for an answer. A server that has vanished later is noticed within half a minute.
-// The error says why there is no connection, and names start, the command that starts
-// such a server, where nothing listens.
+// The error has a line with what failed, and one with what to do; start is the command that
+// starts such a server.
 func Dial(ctx context.Context, address string, source netip.Addr, timeout time.Duration, start string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: timeout, KeepAliveConfig: KeepAlive}
 	if source.IsValid() {
@@ -28,21 +29,43 @@ func Dial(ctx context.Context, address string, source netip.Addr, timeout time.D
 	case err == nil:
 		return conn, nil
 	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		err = fmt.Errorf("%w: nothing listens there; start %s on that host", Cause(err), start)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		err = fmt.Errorf("%w: this host has no route, or the neighbour does not answer", Cause(err))
-	case TimedOut(err):
-		err = fmt.Errorf("no answer within %v: the host is down, or a firewall drops packets to this port", timeout)
-	default:
-		err = Cause(err)
+		return nil, fmt.Errorf("reaching %s: %w", address, context.Cause(ctx))
 	}
-	return nil, fmt.Errorf("reaching %s: %w", address, err)
+	return nil, unreached(err, address, source, timeout, start)
 }
 
-// Cause is what package net has wrapped in words that repeat the addresses.
+// unreached says why there is no connection, and on a second line what to do.
+func unreached(err error, address string, source netip.Addr, timeout time.Duration, start string) error {
+	if name, is := errors.AsType[*net.DNSError](err); is && name.IsNotFound {
+		return fmt.Errorf("%w\nCheck its spelling, or use the host's address", Cause(err))
+	} else if is {
+		return fmt.Errorf("%w\nUse the host's address, or check the name servers of this host", Cause(err))
+	}
+	why, todo := "", ""
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		why, todo = ": nothing listens there", "Start "+start+" on that host, or check the port"
+	case errors.Is(err, syscall.ENETUNREACH):
+		why, todo = ": this host has no route to this address", "Check the address, and the routes of this host (ip route)"
+	case errors.Is(err, syscall.EHOSTUNREACH):
+		why = ": no answer to ARP or neighbour discovery, or a router says that it cannot be reached"
+		todo = "Check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
+	case TimedOut(err):
+		return fmt.Errorf("reaching %s: no answer within %v\nThe host is down, or a firewall drops packets to this port", address, timeout)
+	case source.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL):
+		why, todo = ": this host does not have the source address "+source.String(), "ip address lists those that it has"
+	default:
+		return fmt.Errorf("reaching %s: %w", address, Cause(err))
+	}
+	return fmt.Errorf("reaching %s: %w%s\n%s", address, Cause(err), why, todo)
+}
+
+// Cause is what package net has wrapped in words that repeat the addresses. Of a name that
+// cannot be looked up it says why.
 func Cause(err error) error {
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return &nameError{name}
+	}
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
@@ -56,4 +79,26 @@ func Cause(err error) error {
 func TimedOut(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()
+}
+
+// nameError says why a name has no address.
+type nameError struct{ *net.DNSError }
+
+func (e *nameError) Unwrap() error { return e.DNSError }
+
+func (e *nameError) Error() string {
+	server := "the DNS server " + strings.TrimSuffix(e.Server, ":53")
+	// A failed exchange with the server has package net's words of it: "dial udp SERVER: connect: WHY".
+	last := strings.LastIndex(e.Err, ": ")
+	switch {
+	case e.IsNotFound:
+		return e.Name + ": no such host"
+	case e.Server == "":
+		return fmt.Sprintf("%s: the name cannot be looked up: %s", e.Name, e.Err)
+	case e.IsTimeout:
+		return fmt.Sprintf("%s: the name cannot be looked up: %s does not answer", e.Name, server)
+	case last > 0:
+		return fmt.Sprintf("%s: the name cannot be looked up: %s is unreachable (%s)", e.Name, server, e.Err[last+2:])
+	}
+	return fmt.Sprintf("%s: the name cannot be looked up: %s: %s", e.Name, server, e.Err)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,6 +33,16 @@ func Complete(address, byDefault string) (string, error) {
 	if host == "" || port == "" {
 		return "", fmt.Errorf("%q: expected ADDRESS or ADDRESS:PORT", address)
 	}
+	if n, err := net.LookupPort("tcp", port); err != nil || n == 0 {
+		return "", fmt.Errorf("%q: port %q: expected 1 to 65535, or a name of /etc/services", address, port)
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil && strings.Contains(host, ":") {
+		return "", fmt.Errorf("%q: expected an IPv6 address, or ADDRESS:PORT", address)
+	}
+	if err == nil && a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "" {
+		return "", fmt.Errorf("%q: a link-local address needs the interface of this host, such as %s%%eth0", address, host)
+	}
 	return net.JoinHostPort(host, port), nil
 }
 
@@ -44,7 +55,7 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 	}
 	stream, err := greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
 	if err != nil {
-		return nil, "", err
+		return nil, "", withBrackets(address, err)
 	}
 	at = stream.RemoteAddr().String()
 	// Ctrl-C ends the wait for an answer.
@@ -64,6 +75,18 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 		return nil, "", greetingError(ctx, at, err)
 	}
 	return stream, name, nil
+}
+
+// withBrackets adds to an error how an IPv6 address and a port are written, if the address
+// may have been meant so.
+func withBrackets(address string, err error) error {
+	a, wrong := netip.ParseAddr(address)
+	last := strings.LastIndex(address, ":")
+	port, noPort := strconv.ParseUint(address[last+1:], 10, 16)
+	if wrong != nil || a.Is4() || noPort != nil || port < 1000 {
+		return err
+	}
+	return fmt.Errorf("%w\nIf %d is a port: [%s]:%[2]d", err, port, strings.TrimSuffix(address[:last], ":"))
 }
 
 // greetingError says why a peer cannot be measured with.

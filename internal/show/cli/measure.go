@@ -16,7 +16,6 @@ import (
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/agent"
-	"linerate/internal/host/iperf3"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -83,7 +82,7 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && f.like.server == "" {
-				return usageError(errors.New("usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve"))
+				return usageError(errors.New("usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve, such as linerate measure 192.0.2.1"))
 			}
 			return nil
 		},
@@ -194,14 +193,6 @@ func lingering(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// defaultPort is the server's where the address has none.
-func (f *measureFlags) defaultPort() string {
-	if f.iperf3.on {
-		return iperf3.DefaultPort
-	}
-	return measure.DefaultPort
-}
-
 // conductHere measures with an agent for this host in this process.
 func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *record.Run, error) {
 	near, far := net.Pipe()
@@ -216,7 +207,8 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 	m, run, err := measure.Conduct(ctx, near, o)
 	near.Close()
 	cancel()
-	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) { // EOF: as nothing was measured
+	// EOF: as nothing was measured, Conduct has closed the stream.
+	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) && !errors.Is(own, io.ErrClosedPipe) {
 		err = errors.Join(own, err)
 	}
 	return m, run, err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/measure"
+	"linerate/internal/host/iperf3"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
@@ -125,6 +126,14 @@ func (f *measureFlags) again(addresses []string) string {
 // bits has.
 const mostPlaces = 4096
 
+// defaultPort is the server's where the address has none.
+func (f *measureFlags) defaultPort() string {
+	if f.iperf3.on {
+		return iperf3.DefaultPort
+	}
+	return measure.DefaultPort
+}
+
 // places are where flows begin and end. When it is not said how many there are to
 // be, every address has one.
 func (f *measureFlags) places(o *measure.Options, addresses []string) (problems []error) {
@@ -144,6 +153,11 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 		return all
 	}
 	o.Addresses = expand("", addresses)
+	for _, text := range o.Addresses {
+		if _, err := measure.Complete(text, f.defaultPort()); err != nil {
+			problems = append(problems, err)
+		}
+	}
 	problems = append(problems, f.aliases.parse()...)
 	if len(f.source) == 0 {
 		if o.Sources = f.aliases.addresses(); len(o.Sources) > mostPlaces {

@@ -1,0 +1,49 @@
+package greeting
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestCauseOfNames: a name without an address, and a name server that fails, are different
+// errors, without the texts of system calls.
+func TestCauseOfNames(t *testing.T) {
+	const server = "192.0.2.53:53"
+	for want, err := range map[string]*net.DNSError{
+		"nas: no such host": {Err: "no such host", Name: "nas", Server: server, IsNotFound: true},
+		"nas: the name cannot be looked up: the DNS server 192.0.2.53 is unreachable (network is unreachable)": {Err: "dial udp 192.0.2.53:53: connect: network is unreachable", Name: "nas", Server: server},
+		"nas: the name cannot be looked up: the DNS server 192.0.2.53 does not answer":                         {Err: "read udp 192.0.2.1:7->192.0.2.53:53: i/o timeout", Name: "nas", Server: server, IsTimeout: true},
+		"nas: the name cannot be looked up: the DNS server 192.0.2.53: server misbehaving":                     {Err: "server misbehaving", Name: "nas", Server: server, IsTemporary: true},
+		"nas: the name cannot be looked up: system error":                                                      {Err: "system error", Name: "nas"},
+	} {
+		if got := Cause(&net.OpError{Op: "dial", Net: "tcp", Err: err}); got.Error() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestUnreached: each errno has its own words, and a line with what to do.
+func TestUnreached(t *testing.T) {
+	errno := func(e syscall.Errno) error { return &net.OpError{Op: "dial", Net: "tcp", Err: e} }
+	said := map[string]bool{}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errno(syscall.ENETUNREACH), "network is unreachable: this host has no route to this address\n"},
+		{errno(syscall.EHOSTUNREACH), "no route to host: no answer to ARP or neighbour discovery, or a router says that it cannot be reached\n"},
+		{errno(syscall.ETIMEDOUT), "no answer within 10s\nThe host is down, or a firewall drops packets"},
+		{errno(syscall.ECONNREFUSED), "connection refused: nothing listens there\nStart linerate serve on that host"},
+		{errno(syscall.EADDRNOTAVAIL), "this host does not have the source address 192.0.2.1\n"},
+	} {
+		got := unreached(c.err, "nas:5202", netip.MustParseAddr("192.0.2.1"), 10*time.Second, "linerate serve").Error()
+		if !strings.HasPrefix(got, "reaching nas:5202: ") || !strings.Contains(got, c.want) || said[got] {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
+		said[got] = true
+	}
+}
