@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/control/run"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -40,8 +41,8 @@ type planDocument struct {
 	// Order holds, for each block, the treatments' names in the order of trials;
 	// absent without a seed, which each run then draws.
 	Order [][]string `json:"order,omitempty"`
-	// Warnings say what a run will not show: percentiles of too few requests, verdicts on
-	// too few blocks.
+	// Warnings say what a run will not show (percentiles of too few requests, verdicts on
+	// too few blocks), and which parameters it may not find.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -86,6 +87,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
+	d.Warnings = append(d.Warnings, run.ParameterWarnings(p, proc.Sysctls{})...)
 	for _, t := range p.Treatments {
 		made := planTreatment{
 			Name: t.Name, Baseline: t.Baseline, Levels: t.Levels, Settings: settingLines(t.Settings),

@@ -119,7 +119,10 @@ func (d *planDocument) order() (list []document.Block) {
 		say("Detects %s.", evidence.Sensitivity(d.Sensitivity))
 	}
 	for _, text := range d.Warnings {
-		say("%s.", text)
+		if !strings.HasSuffix(text, "?") {
+			text += "."
+		}
+		say("%s", text)
 	}
 	if d.Until > 0 {
 		say("More blocks are added until every effect is known to ±%.3g %%.", d.Until*100)

@@ -1,0 +1,72 @@
+package run
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+	"linerate/internal/model/study"
+	"linerate/internal/science/tuning"
+)
+
+// ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each
+// once, with the most similar name. They are warnings: real hosts have kernels of
+// their own, and a module that is loaded later may bring a parameter.
+func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	warned := map[string]bool{}
+	look := func(host, key string) {
+		h, known := plan.Study.Topology.Host(host)
+		if !known || warned[key] {
+			return
+		}
+		warned[key] = true
+		asked := key
+		if setting.InterfaceOf(key) != "" { // which this machine need not have
+			parts := strings.Split(key, ".")
+			parts[3] = "default"
+			asked = strings.Join(parts, ".")
+		}
+		exists, _, err := sysctls.Writable(asked)
+		// A namespace that is not the machine's first one does not show what is machine-wide.
+		if exists || err != nil || tuning.MachineWide(key) {
+			return
+		}
+		text := "this machine's kernel does not have " + key
+		dot := strings.LastIndex(asked, ".")
+		beside, _ := sysctls.List(asked[:max(dot, 0)]) // none: nothing to suggest
+		switch near := source.Nearest(asked, beside); {
+		case near != "":
+			text += "; did you mean " + key[:strings.LastIndex(key, ".")] + near[strings.LastIndex(near, "."):] + "?"
+		case strings.HasPrefix(key, "net."):
+			text += ", or shows it in its first network namespace only"
+		}
+		if len(h.Via) > 0 {
+			text += fmt.Sprintf(" (that of %s is another one)", host)
+		}
+		list = append(list, text)
+	}
+	for _, h := range plan.Study.Topology.Hosts {
+		for _, p := range h.Sysctls {
+			look(h.Name, p.Key)
+		}
+	}
+	for _, t := range plan.Treatments {
+		for _, s := range t.Settings {
+			for _, p := range s.Sysctl {
+				look(s.Host, p.Key)
+			}
+		}
+		for _, e := range t.Workload.Events {
+			for _, p := range e.Sysctl {
+				look(e.Host, p.Key)
+			}
+		}
+	}
+	return list
+}
