@@ -176,7 +176,7 @@ func (w flowPath) holds(h *topology.Host, addr netip.Addr, path string) bool {
 func addressesOf(h *topology.Host) string {
 	var list []string
 	for _, a := range h.Addresses() {
-		list = append(list, a.String())
+		list = append(list, a.Range())
 	}
 	switch {
 	case len(list) == 0:

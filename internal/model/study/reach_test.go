@@ -43,7 +43,7 @@ func TestWaysOfTreatments(t *testing.T) {
 		{"in a table", "{from: a, to: b}", "unreachable: true", inTable, ""},
 		{"a table that no rule leads to", "{from: a, to: b}", "unreachable: true", strings.Split(inTable, ", {host: a, rule")[0], `unreachable flow in treatment "with"`},
 		{"an address at its level only", to7, "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
-		{"an address at another level", to7, "unreachable: true", route + ", " + alias, `10.1.0.7 is not an address of "b" in treatment "plain": expected 10.1.0.2/24`},
+		{"an address at another level", to7, "unreachable: true", route + ", " + alias, `10.1.0.7 is not an address of "b" in treatment "plain": expected 10.1.0.2`},
 		{"a source with a route to it", "{from: b, to: a, source: 10.1.0.7}", "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
 		{"a route that prefers what the level adds", "{from: r, to: b}", "", alias + ", {host: b, route: {to: 10.0.0.0/24, via: 10.1.0.254, source: 10.1.0.7}}", ""},
 		{"a bucket without a burst", "{from: r, to: b}", "", "{host: a, qdisc: {interface: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},

@@ -42,10 +42,13 @@ func (a Address) Prefixes() []netip.Prefix {
 }
 
 // String formats the address as a study file does; ParseAddress is the inverse.
-func (a Address) String() string {
+func (a Address) String() string { return fmt.Sprintf("%s/%d", a.Range(), a.Bits) }
+
+// Range formats the address, or the range, without the prefix length.
+func (a Address) Range() string {
 	first, last := a.First.String(), a.Last.String()
 	if a.First == a.Last {
-		return fmt.Sprintf("%s/%d", first, a.Bits)
+		return first
 	}
 	// The last number alone, where it is all that differs.
 	if a.First.Is4() {
@@ -53,7 +56,7 @@ func (a Address) String() string {
 			last = last[dot+1:]
 		}
 	}
-	return fmt.Sprintf("%s-%s/%d", first, last, a.Bits)
+	return first + "-" + last
 }
 
 // MarshalText is String.

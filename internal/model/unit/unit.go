@@ -146,7 +146,7 @@ func ParseDuration(text string) (Duration, error) {
 	}
 	value, err := time.ParseDuration(timeUnits.Replace(spelled))
 	if err != nil || value < 0 {
-		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s or m, such as 25ms", text)
+		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s, m or h, such as 25ms, 30s or 5m", text)
 	}
 	return Duration(value), nil
 }

@@ -165,7 +165,7 @@ func TestRefusals(t *testing.T) {
 		{rate, "1000", "expected 1000M for Mbit/s, or 1000bit for bit/s"},
 		{rate, "fast", "such as 100M, 1gbit or 2.5 Gbit/s"},
 		{size, "1mbit", "such as 256KiB"},
-		{duration, "soon", "such as 25ms"},
+		{duration, "5minutes", "such as 25ms, 30s or 5m"},
 		{latency, "30", "expected 30ms, 30us or 30s"},
 		{ratio, "2", "2% or 0.02"},
 	} {
