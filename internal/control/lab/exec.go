@@ -170,8 +170,13 @@ func Hosts(name string) ([]string, error) {
 // since an interactive shell would ignore it.
 func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
-	if err != nil {
-		return 1, fmt.Errorf("no lab named %s is up: start one with linerate lab up FILE (%w)", name, err)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) && name == DefaultName:
+		return 1, errors.New("no lab is up: start one with linerate lab up FILE, or name it with --lab")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return 1, fmt.Errorf("no lab named %s is up: start it with linerate lab up FILE --lab %[1]s", name)
+	case err != nil:
+		return 1, fmt.Errorf("reaching the lab named %s: %w", name, err)
 	}
 	defer conn.Close()
 	dir, err := os.Getwd()

@@ -10,6 +10,14 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
+// Without a lab it is said what to do, and no socket is named.
+func TestExecWithoutLab(t *testing.T) {
+	const want = "no lab named no-such-lab is up: start it with linerate lab up FILE --lab no-such-lab"
+	if _, err := Exec("no-such-lab", "h1", []string{"true"}, [3]*os.File{}, false, nil); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // Files that a client sends must not stay open in the init process when the request
 // is malformed: a reader of a pipe would otherwise wait until the lab ends.
 func TestExecClosesFiles(t *testing.T) {

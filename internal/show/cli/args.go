@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // The checks of arguments differ from cobra's own in that they count as bad
@@ -30,7 +32,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageError(fmt.Errorf("%d arguments, expected %d; usage: %s", len(args), n, cmd.UseLine()))
+			return usageError(fmt.Errorf("%s, expected %d; usage: %s", unit.Plural(len(args), "argument"), n, cmd.UseLine()))
 		}
 		return nil
 	}
@@ -83,12 +85,40 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if words := iperf3Words(cmd.Name(), short, name); words != "" {
 		return fmt.Errorf("unknown flag: %s; it is %s", said, words)
 	}
+	if here := equivalents[cmd.Name()][cmp.Or(name, short)]; here != "" {
+		return fmt.Errorf("unknown flag: %s; here: %s", said, here)
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near := source.Nearest(name, names); near != "" {
 		return fmt.Errorf("unknown flag: %s; did you mean --%s?", said, near)
 	}
 	return fmt.Errorf("unknown flag: %s; %s --help lists them", said, cmd.CommandPath())
+}
+
+// equivalents are flags that other verbs, or programs, have for what a verb has by another
+// name; measure and serve have those of iperf3.
+var equivalents = map[string]map[string]string{
+	"goodput": {
+		"4": "--family ipv4", "ipv4": "--family ipv4", "6": "--family ipv6", "ipv6": "--family ipv6",
+		"u": "--protocol udp", "udp": "--protocol udp", "l": "--datagram", "length": "--datagram", "M": "--mss", "set-mss": "--mss",
+		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "m": "--mtu", "J": "--json",
+	},
+	"bdp": {
+		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay", "latency": "--rtt",
+		"w": "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
+	},
+	"ecmp": {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
+	"run": {
+		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
+		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",
+	},
+	"check":   {"blocks": "--set design.replicates=", "repeats": "--set design.replicates=", "replicates": "--set design.replicates=", "duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
+	"report":  {"csv": "linerate export RUN --csv", "svg": "linerate plot RUN -o FILE", "o": "--html FILE or --out DIR", "J": "--json"},
+	"plot":    {"format": "the ending of -o, .svg or .png"},
+	"export":  {"format": "--csv, or --trials", "json": "linerate report RUN --json"},
+	"runs":    {"n": "--last", "limit": "--last", "search": "--grep", "J": "--json"},
+	"compare": {"J": "--json"},
 }
 
 // knownVerb is asked about arguments that no verb took: none is right.
@@ -102,7 +132,7 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, verb.Name())
 		}
 	}
-	return usageError(fmt.Errorf("no verb %q%s (linerate --help lists them)", args[0], source.DidYouMean(args[0], verbs)))
+	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "linerate "), source.DidYouMean(args[0], verbs), cmd.CommandPath()))
 }
 
 // places writes out the ranges of an argument that names addresses: with braces as
@@ -132,6 +162,24 @@ func portWords(port int, byDefault, format string) string {
 		return ""
 	}
 	return fmt.Sprintf(format, port)
+}
+
+// listenAt completes what a server listens at: a port, an address, or both.
+func listenAt(text, byDefault string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	if _, number := strconv.Atoi(text); err != nil && number == nil {
+		host, port = "", text
+	} else if err != nil {
+		at, err := measure.Complete(text, byDefault)
+		if err != nil {
+			return "", fmt.Errorf("%q: expected a port such as :%s, an address, or both as ADDRESS:PORT", text, byDefault)
+		}
+		return at, nil
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return "", fmt.Errorf("%q: port %q: expected 0 to 65535, or a name of /etc/services", text, port)
+	}
+	return net.JoinHostPort(host, port), nil
 }
 
 // inUse says which port to listen on instead, where another program has this one.

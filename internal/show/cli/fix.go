@@ -186,7 +186,7 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 		if len(ids) == 0 {
 			return nil, fmt.Errorf("run %s has no finding %q, and none that settings remove", run.ID, finding[0])
 		}
-		return nil, fmt.Errorf("run %s has no finding %q%s: expected %s", run.ID, finding[0], source.DidYouMean(finding[0], ids), source.Or(ids))
+		return nil, fmt.Errorf("run %s has no finding %q%s", run.ID, finding[0], source.DidYouMean(finding[0], ids))
 	}
 	return made, nil
 }

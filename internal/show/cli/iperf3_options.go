@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
 	"linerate/internal/model/flow"
 )
@@ -82,7 +84,7 @@ var iperf3Client = []iperf3Option{
 var iperf3Serving = []iperf3Option{
 	{"s", "server", "", "not needed: `linerate serve`"},
 	{"p", "port", "port", "`--listen :PORT`; iperf3 clients are answered at `--iperf3`"},
-	{"B", "bind", "", "`--listen ADDRESS:PORT`"},
+	{"B", "bind", "", "`--listen ADDRESS`, with `:PORT` if it is not 5202"},
 	{"1", "one-off", "", "`linerate serve` runs until Ctrl-C: `timeout 60 linerate serve`"},
 	{"D", "daemon", "", "by systemd"},
 	{"c", "client", "", "`linerate measure HOST`"},
@@ -228,6 +230,9 @@ func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault s
 		host, port, _ := net.SplitHostPort(at) // complete
 		if network != "" {
 			found, err := net.DefaultResolver.LookupNetIP(ctx, network, host)
+			if name, is := errors.AsType[*net.DNSError](err); is && !name.IsNotFound {
+				return nil, greeting.Cause(err)
+			}
 			if err != nil || len(found) == 0 {
 				return nil, fmt.Errorf("%s has no IPv%s address", host, network[2:])
 			}

@@ -29,7 +29,7 @@ func newLabCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Make only a topology, to work in by hand",
-		Args:  cobra.NoArgs,
+		Args:  knownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabInitCommand(), newLabEmulateCommand())

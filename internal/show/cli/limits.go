@@ -16,7 +16,7 @@ func newLimitsCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Compute what a path can carry at most",
-		Args:  noArgs,
+		Args:  knownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newLimitsGoodputCommand(s), newLimitsBDPCommand(s), newLimitsECMPCommand(s))

@@ -2,10 +2,15 @@ package cli
 
 import (
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/host/serve"
 )
 
 // wrongLines are what people get wrong, with what the answer has to name; ␣ is a space
@@ -43,6 +48,27 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas -S 3", "type of service"},
 	{"measure nas -x", "unknown flag: -x; linerate measure --help lists them"},
 	{"serve -p 5203 --listen :5204", "--port and --listen"},
+	// Equivalents, numbers of arguments, names of verbs and runs.
+	{"limits goodput -6", "unknown flag: -6; here: --family ipv6"},
+	{"limits goodput --udp", "here: --protocol udp"},
+	{"limits bdp --delay 30ms", "here: --rtt, twice the delay"},
+	{"run arp-flux --blocks 3", "here: --replicates"},
+	{"serve -s", "here: not needed: linerate serve"},
+	{"compare one", "linerate: 1 argument, expected 2; "},
+	{"new nass", "linerate: no template \"nass\"; did you mean \"nas\"?\n"},
+	{"limits godput", `no verb "limits godput"; did you mean "goodput"? (linerate limits --help lists them)`},
+	{"lab upp", `no verb "lab upp"; did you mean "up"?`},
+	{"runs nas-7", "linerate report nas-7 shows a run"},
+	// Addresses and ports.
+	{"measure", "such as linerate measure 192.0.2.1"},
+	{"measure nas -t 5minutes", "such as 25ms, 30s or 5m"},
+	{"measure 127.0.0.1:99999", `port "99999": expected 1 to 65535`},
+	{"measure 127.0.0.1:nosuch", `port "nosuch": expected 1 to 65535`},
+	{"measure fe80::1", "such as fe80::1%eth0"},
+	{"serve --listen :99999", `--listen ":99999": port "99999": expected 0 to 65535`},
+	{"serve --listen 10.0.0.1:x:y", "expected a port such as :5202, an address, or both"},
+	{"serve --iperf3 :x", ", or off"},
+	{"check elsewhere.yaml", `10.0.1.9 is not an address of "b": expected 10.0.0.2 or 10.0.0.3` + "\n"},
 	// Files.
 	{"check tab.yaml", "tab.yaml:3:1: tab: indent with spaces"},
 	{"tune nas.yaml", "linerate run nas.yaml"},
@@ -65,7 +91,9 @@ func arguments(line string) []string {
 func wrongFiles(t *testing.T) {
 	t.Helper()
 	for name, text := range map[string]string{
-		"nas.yaml":  "study: nas\ntopology:\n  hosts: {a: {}}\nworkload: {}\n",
+		"nas.yaml": "study: nas\ntopology:\n  hosts: {a: {}}\nworkload: {}\n",
+		"elsewhere.yaml": "study: e\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n" +
+			"    b: {interfaces: {eth0: {addresses: [10.0.0.2/24, 10.0.0.3/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b, destination: 10.0.1.9}]}\n",
 		"tab.yaml":  "study: nas\ntopology:\n\thosts:\n",
 		"blog.conf": "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
 	} {
@@ -101,5 +129,79 @@ func TestPortInUse(t *testing.T) {
 	var errs strings.Builder
 	if status := Main([]string{"serve", "--iperf3", "off", "-p", port}, strings.NewReader(""), io.Discard, &errs); status != ExitFailed || !strings.Contains(errs.String(), "another port: --listen :") {
 		t.Errorf("status %d, %q", status, errs.String())
+	}
+}
+
+// TestOwnPort: where linerate itself has the port for iperf3 clients, that is said, and no
+// other program is blamed.
+func TestOwnPort(t *testing.T) {
+	l, port := listening(t)
+	defer l.Close()
+	f := iperf3ServeFlags{listen: "127.0.0.1:" + port}
+	for _, own := range [][]serve.Listener{nil, {{TCPListener: l.(*net.TCPListener)}}} {
+		var said strings.Builder
+		f.open(t.Context(), &said, nil, false, own)
+		if got := strings.Contains(said.String(), port+" is linerate's own port here: leave -p or --listen out"); got != (own != nil) || strings.Contains(said.String(), "another program") == got {
+			t.Errorf("with %d own listeners: %q", len(own), said.String())
+		}
+	}
+}
+
+// TestListenAt: a port, an address, or both.
+func TestListenAt(t *testing.T) {
+	for text, want := range map[string]string{
+		"5300": ":5300", ":5300": ":5300", ":0": ":0", "10.0.0.1": "10.0.0.1:5202", "10.0.0.1:5300": "10.0.0.1:5300", "fd00::1": "[fd00::1]:5202", "[fd00::1]:53": "[fd00::1]:53",
+		":99999": "", "99999": "", "-1": "", "": "", "10.0.0.1:x": "",
+	} {
+		if got, err := listenAt(text, "5202"); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// TestNoServer: what failed and what to do are a line each, and nothing else is said.
+func TestNoServer(t *testing.T) {
+	l, port := listening(t)
+	l.Close()
+	t.Setenv("LINERATE_NOTEBOOK", filepath.Join(t.TempDir(), "n.db"))
+	for _, c := range []struct{ flag, start string }{{"--quiet", "linerate serve"}, {"--iperf3", "iperf3 -s"}} {
+		var errs strings.Builder
+		status := Main([]string{"measure", "127.0.0.1:" + port, c.flag}, strings.NewReader(""), io.Discard, &errs)
+		want := "linerate: reaching 127.0.0.1:" + port + ": connection refused: nothing listens there\nStart " + c.start + " on that host, or check the port\n"
+		if status != ExitFailed || !strings.HasSuffix(errs.String(), want) || strings.Contains(errs.String(), "bus") {
+			t.Errorf("%s: status %d, %q; want %q", c.flag, status, errs.String(), want)
+		}
+	}
+}
+
+// TestEquivalents: what is named in place of an unknown flag is there, and the flag is not.
+func TestEquivalents(t *testing.T) {
+	root, tried := Command(), 0
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for other, here := range equivalents[cmd.Name()] {
+			tried++
+			if cmd.Flags().Lookup(other) != nil || len(other) == 1 && cmd.Flags().ShorthandLookup(other) != nil {
+				t.Errorf("%s has --%s itself", cmd.Name(), other)
+			}
+			words := strings.Fields(here)
+			in := cmd
+			if words[0] == "linerate" {
+				if in, _, _ = root.Find(words[1:2]); in == root {
+					t.Errorf("%q: no such verb", here)
+				}
+			}
+			for _, word := range words {
+				if name, long := strings.CutPrefix(word, "--"); long && in.Flags().Lookup(strings.Trim(name, ",")) == nil {
+					t.Errorf("%s: %q: no such flag", cmd.Name(), here)
+				}
+			}
+		}
+		for _, verb := range cmd.Commands() {
+			visit(verb)
+		}
+	}
+	if visit(root); tried < 50 {
+		t.Errorf("%d were tried", tried)
 	}
 }

@@ -36,7 +36,7 @@ func newNewCommand(s streams) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return usageError(fmt.Errorf("no template %q%s: expected %s", args[0], source.DidYouMean(args[0], kinds), source.Or(kinds)))
+			return usageError(fmt.Errorf("no template %q%s", args[0], source.DidYouMean(args[0], kinds)))
 		},
 		RunE: func(*cobra.Command, []string) error {
 			return usageError(fmt.Errorf("expected a template: %s (linerate new --help describes them)", source.Or(kinds)))

@@ -286,7 +286,7 @@ func shownServing(t *testing.T) (texts []string) {
 			}
 			defer busy.Close()
 			for _, at := range []string{"127.0.0.1:0", busy.Addr().String()} {
-				if answered := (iperf3ServeFlags{listen: at}).open(t.Context(), s.err, nil, token); answered != nil {
+				if answered := (iperf3ServeFlags{listen: at}).open(t.Context(), s.err, nil, token, nil); answered != nil {
 					answered.Listener.Close()
 				}
 			}

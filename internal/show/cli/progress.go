@@ -100,5 +100,8 @@ func roundTime(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
 	}
+	if d >= 90*time.Minute {
+		return fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60)
+	}
 	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
 }

@@ -46,7 +46,12 @@ $XDG_DATA_HOME or ~/.local/share.
 linerate run --resume RUN continues an interrupted run.`,
 		Example: `  linerate runs --grep "cable"
   linerate runs --study arp-flux --since 7d`,
-		Args: noArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError(fmt.Errorf("unexpected argument %q: linerate report %s shows a run, linerate runs --grep %[2]s searches", args[0], quote(args[0])))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)

@@ -67,7 +67,7 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	defer func() { withShorthands(to, flags, iperf3Serving) }()
 	f.flags = to
 	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
-	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
+	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
 	f.aliases.define(flags, "without --listen, the server listens only on these addresses")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients need the same token")
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
@@ -106,7 +106,13 @@ func (f *serveFlags) options() (serve.Options, error) {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("--listen %q: %w", text, err))
 		}
-		f.addresses = append(f.addresses, addresses...)
+		for _, text := range addresses {
+			at, err := listenAt(text, measure.DefaultPort)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("--listen %w", err))
+			}
+			f.addresses = append(f.addresses, at)
+		}
 	}
 	switch n := len(f.addresses); {
 	case n <= maxListeners:
@@ -128,7 +134,7 @@ func (f *serveFlags) options() (serve.Options, error) {
 		}
 		o.Allow = append(o.Allow, p.Masked())
 	}
-	problems = append(problems, f.iperf3.problems()...)
+	problems = append(problems, f.iperf3.complete()...)
 	if len(problems) > 0 {
 		return o, usageError(errors.Join(problems...))
 	}
@@ -157,7 +163,7 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		o.Iperf3 = f.iperf3.open(ctx, log.w, logins, o.Token != "")
+		o.Iperf3 = f.iperf3.open(ctx, log.w, logins, o.Token != "", listeners)
 		return serve.Run(ctx, listeners, o)
 	})
 }

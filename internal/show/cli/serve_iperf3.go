@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -35,12 +37,14 @@ func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "also accept tokens of iperf3 before 3.17, whose padding is weak")
 }
 
-// problems are what is wrong with the flags.
-func (f iperf3ServeFlags) problems() (list []error) {
+// complete completes the address, and returns what is wrong with the flags.
+func (f *iperf3ServeFlags) complete() (list []error) {
 	if f.listen != iperf3Off {
-		if _, _, err := net.SplitHostPort(f.listen); err != nil {
-			list = append(list, fmt.Errorf("--iperf3 %q: expected a port such as :5201, with or without an address before it, or off", f.listen))
+		at, err := listenAt(f.listen, iperf3.DefaultPort)
+		if err != nil {
+			list = append(list, fmt.Errorf("--iperf3 %w, or off", err))
 		}
+		f.listen = at
 	}
 	if (f.key == "") != (f.users == "") {
 		list = append(list, errors.New("--rsa-private-key-path and --authorized-users-path: expected both or neither"))
@@ -61,15 +65,21 @@ func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 }
 
 // open listens for clients of iperf3. That the port is taken, most likely by an
-// iperf3, is no reason not to serve others.
-func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool) *serve.Iperf3 {
+// iperf3, is no reason not to serve others. own are linerate's listeners.
+func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool, own []serve.Listener) *serve.Iperf3 {
 	if f.listen == iperf3Off {
 		return nil
 	}
 	at := &serve.Iperf3{Users: logins}
 	var err error
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
-		say(log, "iperf3 clients are not answered: %v\n", inUse(err, f.listen, "--iperf3"))
+		err = inUse(err, f.listen, "--iperf3")
+		for _, l := range own {
+			if port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port); strings.HasSuffix(f.listen, ":"+port) {
+				err = fmt.Errorf("%s is linerate's own port here: leave -p or --listen out to answer them at %[1]s, or choose another for them with --iperf3 :PORT", port)
+			}
+		}
+		say(log, "iperf3 clients are not answered: %v\n", err)
 		return nil
 	}
 	switch {

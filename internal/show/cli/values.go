@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -14,13 +13,14 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
+	"linerate/internal/show/export"
 	"linerate/internal/show/text"
 )
 
 // answer prints a command's result: as JSON, or for people.
 func (s streams) answer(asJSON bool, document any, print func(io.Writer) error) error {
 	if asJSON {
-		return json.NewEncoder(s.out).Encode(document)
+		return export.Indented(s.out, document)
 	}
 	return print(s.out)
 }
