@@ -10,7 +10,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
-	"linerate/internal/model/source"
 	"linerate/internal/science/tuning"
 )
 
@@ -58,7 +57,7 @@ func askFor(sysctls proc.Sysctls, key string, k *tuning.Kernel) tuning.Known {
 		known := tuning.Known{}
 		if dot := strings.LastIndex(key, "."); dot > 0 {
 			beside, _ := sysctls.List(key[:dot]) // none: nothing to suggest
-			known.Near = source.Nearest(key, beside)
+			known.Near = setting.NearestKey(key, beside)
 		}
 		return known
 	}

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
-	"linerate/internal/model/source"
+	"linerate/internal/model/setting"
 	"linerate/internal/science/tuning"
 )
 
@@ -65,7 +65,7 @@ func (h host) nearest(key string) string {
 		return ""
 	}
 	beside, _ := h.sysctls.List(key[:dot]) // none: nothing to suggest
-	return source.Nearest(key, beside)
+	return setting.NearestKey(key, beside)
 }
 
 func (t *sysctl) read() (State, error) {

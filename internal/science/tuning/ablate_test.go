@@ -97,7 +97,7 @@ func TestListAlone(t *testing.T) {
 	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep || got.Settings[2].Verdict != record.NotTried {
 		t.Errorf("%+v", got.Settings)
 	}
-	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). 1 was not tried."; got.Answer != want {
+	if want := "What could be tried of the list (2 of 3 settings) improves goodput: 4.00× (3.99–4.01). 1 was not tried."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 	got = Judge(run, two[1:], nil)

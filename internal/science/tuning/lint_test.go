@@ -132,6 +132,35 @@ func TestLowers(t *testing.T) {
 	}
 }
 
+// TestMeant: suffixes are those of what a parameter counts, and no part of a number is
+// taken for another one.
+func TestMeant(t *testing.T) {
+	for line, want := range map[string]string{
+		"net.core.netdev_max_backlog = 250,000":        "250000",
+		"net.ipv4.tcp_keepalive_time = 10m":            "600",
+		"net.ipv4.tcp_fin_timeout = 5s":                "5",
+		"net.core.busy_poll = 50us":                    "50",
+		"net.ipv4.ip_local_port_range = 1024-65535":    "1024 65535",
+		"net.ipv4.tcp_ecn = 1;":                        "1",
+		"net.core.optmem_max = 1MB":                    "1048576",
+		"net.ipv4.tcp_keepalive_probes = 5x":           "",
+		"net.ipv4.tcp_notsent_lowat = 1 2k":            "",
+		"net.ipv4.tcp_congestion_control = CUBIC":      "cubic",
+		"net.ipv4.tcp_rmem = 4096,131072;64M # so big": "4096 131072 67108864",
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{Congestion: []string{"cubic"}})
+		got := ""
+		for _, f := range found.Findings {
+			if f.ID == "refused" {
+				got = f.Fix
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
 // TestWithoutEffect: a setting that is refused, or that the kernel does not have, says so
 // where the settings are listed.
 func TestWithoutEffect(t *testing.T) {

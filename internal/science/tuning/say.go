@@ -35,7 +35,7 @@ func answer(t *record.Tune, run *record.Run) string {
 		if t.Written != nil {
 			name = "The list as corrected"
 		}
-		parts = append(parts, name+does(t, of))
+		parts = append(parts, partly(t.Settings, name)+does(t, of))
 		if t.Written != nil {
 			parts = append(parts, "as written: "+change(t, settingfile.Written, of, t.Written)+", "+t.Written.Verdict)
 		}
@@ -293,6 +293,25 @@ func only(settings []record.TuneSetting) string {
 		}
 	}
 	return "The setting"
+}
+
+// partly is the name of a list with how much of it could be tried, where that is not all:
+// what is said of the list is about the rest.
+func partly(settings []record.TuneSetting, name string) string {
+	tried, of := 0, 0
+	for _, s := range settings {
+		if s.Added != "" {
+			continue
+		}
+		if of++; s.Verdict != record.NotTried {
+			tried++
+		}
+	}
+	if tried == of {
+		return name
+	}
+	how := strings.TrimPrefix(strings.TrimPrefix(name, "The list"), " as a whole")
+	return fmt.Sprintf("What could be tried of the list (%d of %d settings)%s", tried, of, how)
 }
 
 // does says what the list does, as a predicate.

@@ -26,6 +26,9 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 			made.Key, made.Value, line.Key, line.Value = key, value, key, value
 		}
 		made.Why = useless(files, found, t, hosts, made)
+		if lab := slices.ContainsFunc(hosts, func(name string) bool { h, _ := t.Host(name); return h != nil && len(h.Via) == 0 }); made.Why == "" && lab && machineWide(found, made) {
+			made.Why = "machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"
+		}
 		if made.Why != "" {
 			made.Verdict = record.NotTried
 		} else {
@@ -34,6 +37,20 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 		all = append(all, made)
 	}
 	return lines, all
+}
+
+// machineWide: no network namespace has the parameter of its own, or none but the machine's
+// first may change it.
+func machineWide(found *record.Lint, s record.TuneSetting) bool {
+	if !strings.HasPrefix(s.Key, "net.") {
+		return false // a namespace can change it for the whole machine
+	}
+	for _, l := range found.Settings {
+		if l.Key == s.Key {
+			return l.Scope == record.ScopeMachine
+		}
+	}
+	return MachineWide(s.Key)
 }
 
 // corrected is the line that was meant by a setting, by the last of the findings on it that

@@ -81,6 +81,17 @@ func TestCorrected(t *testing.T) {
 	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
 		t.Errorf("%+v", all)
 	}
+	wide := []settingfile.File{settingfile.Read("a.conf", []byte("net.core.wmem_max = 16M\nnet.core.rmem_max = 16777216\n"), "")}
+	for via, untried := range map[string]bool{"": true, "ssh x": false} {
+		top := &topology.Topology{Hosts: []topology.Host{{Name: "a"}}}
+		if via != "" {
+			top.Hosts[0].Via = []string{via}
+		}
+		_, all := Select(wide, Files(wide, nil), top, []string{"a"})
+		if all[0].Why != all[1].Why || strings.Contains(all[0].Why, "--allow-machine-settings") != untried {
+			t.Errorf("machine-wide, via %q: %+v", via, all)
+		}
+	}
 	commented := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_congestion_control = bbr   # the fast one\n"), "")}
 	if lines, all := Select(commented, Files(commented, nil), &topology.Topology{}, nil); len(lines) != 1 || lines[0].Value != "bbr" || all[0].Corrected == "" {
 		t.Errorf("a comment behind a name: %+v, %+v", lines, all)

@@ -2,9 +2,11 @@ package tuning
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -60,8 +62,8 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	for word := range strings.FieldsSeq(l.Value) {
 		n, ok := integer(word)
 		if !ok {
-			c.add(l, "refused", record.LintError, meant(l.Value), "the kernel takes %s only; %q is refused", shape(p), word)
-			if fix := meant(l.Value); len(strings.Fields(fix)) == p.values {
+			c.add(l, "refused", record.LintError, meant(l.Value, p), "the kernel takes %s only; %q is refused", shape(p), word)
+			if fix := meant(l.Value, p); len(strings.Fields(fix)) == p.values {
 				c.correct(l.Key, fix)
 			}
 			return nil, false
@@ -86,6 +88,13 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 	if c.kernel == nil || p.key != "net.ipv4.tcp_congestion_control" || len(c.kernel.Congestion) == 0 || slices.Contains(c.kernel.Congestion, l.Value) {
 		return
 	}
+	i := slices.IndexFunc(c.kernel.Congestion, func(name string) bool { return strings.EqualFold(name, l.Value) })
+	if i >= 0 {
+		name := c.kernel.Congestion[i]
+		c.add(l, "refused", record.LintError, name, "the names of congestion controls are in lower case: %s", name)
+		c.correct(l.Key, name)
+		return
+	}
 	c.add(l, "refused", record.LintWarning, "", "this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release, strings.Join(c.kernel.Congestion, ", "), l.Value)
 }
 
@@ -97,21 +106,45 @@ func shape(p *parameter) string {
 	return fmt.Sprintf("%d whole numbers with spaces between them", p.values)
 }
 
-// meant rewrites a value with suffixes or commas as the kernel would take it.
-func meant(text string) string {
+// thousands are the commas in one number: "250,000".
+var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
+
+// suffixes are the factors that people write as a unit, by what a parameter counts.
+var suffixes = map[string]map[string]int64{
+	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gb": 1 << 30, "gib": 1 << 30, "b": 1},
+	"s":   {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600},
+	"µs":  {"us": 1, "µs": 1, "ms": 1000},
+	"":    {"k": 1000, "m": 1000000},
+}
+
+// meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
+// take it; empty: it is not known what was meant.
+func meant(text string, p *parameter) string {
+	if text = strings.TrimRight(text, "; "); p.values == 1 && thousands.MatchString(text) {
+		text = strings.ReplaceAll(text, ",", "")
+	}
+	if p.values == 2 { // a range
+		text = strings.Replace(text, "-", " ", 1)
+	}
+	unit := p.unit
+	if unit == "packets" {
+		unit = ""
+	}
 	var list []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		digits := strings.TrimRight(word, "kKmMgGiIbB")
-		n, ok := integer(digits)
+		digits := strings.TrimRightFunc(word, unicode.IsLetter)
+		n, ok := integer(word)
 		if !ok {
-			return ""
-		}
-		for i, factor := range map[string]int64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30} {
-			if strings.HasPrefix(strings.ToLower(word[len(digits):]), i) {
-				n *= factor
+			factor := suffixes[unit][strings.ToLower(word[len(digits):])]
+			if n, ok = integer(digits); !ok || digits != word && factor == 0 {
+				return ""
 			}
+			n *= max(1, factor)
 		}
 		list = append(list, strconv.FormatInt(n, 10))
+	}
+	if len(list) > p.values {
+		return ""
 	}
 	return strings.Join(list, " ")
 }

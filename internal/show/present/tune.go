@@ -52,7 +52,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	changed := []document.Block{document.Heading{Text: "Corrected"}}
 	for _, s := range result.Settings {
-		if s.Corrected != "" && s.Verdict != record.NotTried {
+		if s.Corrected != "" {
 			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s: the list has %s", s.Key, s.Value, s.Corrected)})
 		}
 		if s.Added != "" && s.Verdict != record.NotTried {
@@ -63,10 +63,18 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		d.Summary = append(d.Summary, changed)
 	}
 	untried := []document.Block{document.Heading{Text: "Not tried"}}
+	var reasons []string
+	by := map[string][]string{}
 	for _, s := range result.Settings {
 		if s.Verdict == record.NotTried {
-			untried = append(untried, document.Prose{Text: fmt.Sprintf("%s = %s: %s", s.Key, s.Value, s.Why)})
+			if by[s.Why] == nil {
+				reasons = append(reasons, s.Why)
+			}
+			by[s.Why] = append(by[s.Why], s.Key+" = "+s.Value)
 		}
+	}
+	for _, why := range reasons {
+		untried = append(untried, document.Prose{Text: fmt.Sprintf("%s: %s", strings.Join(by[why], "; "), why)})
 	}
 	if len(untried) > 1 {
 		d.Summary = append(d.Summary, untried)
