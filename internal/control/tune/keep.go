@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
@@ -20,7 +19,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	d.Ablate = false
 	search := func(trades bool) (*tuning.Found, error) {
 		enough := tuning.Enough{
-			Screened: tuning.Screen(result.Settings, metric.Of(made)[0], trades), Screening: made,
+			Screened: tuning.Screen(made, result.Settings, trades), Screening: made,
 			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
 				d.Question, d.Sets = why, sets
 				return t.conduct(ctx, d)
@@ -32,7 +31,11 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		return enough.Find()
 	}
 	found, err := search(true)
-	if err != nil {
+	switch {
+	case errors.Is(err, tuning.ErrSpent):
+		result.Answer += fmt.Sprintf(" No file written: the budget is spent, and what is kept is not proven. linerate tune --run %s --keep carries on from here.", made.ID)
+		return nil
+	case err != nil:
 		return err
 	}
 	if found == nil {
@@ -53,7 +56,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	}
 	if !proven && result.Offer != nil {
 		free, err := search(false)
-		if err != nil {
+		if err != nil && !errors.Is(err, tuning.ErrSpent) {
 			return err
 		}
 		if free != nil && tuning.Proven(free.Proof.Effect, t.options.Accept) {
@@ -62,6 +65,9 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	}
 	found.Into(result)
 	result.Answer = tuning.Answer(result, made)
+	if found.Ended {
+		result.Answer += " The budget ended the search: fewer settings may be enough."
+	}
 	switch {
 	case proven && result.Offer != nil:
 		result.Answer += " Not kept: " + tuning.Offered(result.Offer) + "."
@@ -69,7 +75,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	case result.Offer != nil:
 		result.Answer += " No file written: " + tuning.Offered(result.Offer) + "."
 	default:
-		result.Answer += " No file written: the settings by themselves are not proven to improve anything without a loss."
+		result.Answer += " No file written: " + tuning.Unproven(found.Proof.Effect) + "."
 	}
 	if !proven {
 		for i := range result.Settings {

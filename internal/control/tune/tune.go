@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
@@ -77,6 +78,9 @@ type Tuner struct {
 	ownControl bool // the base says which congestion control its flows have
 	store      notebook.Store
 	runs       []*record.Run
+	// spent is how long trials have been made for, of which there are so many.
+	spent  time.Duration
+	trials int
 }
 
 // InputError is a mistake in the base, the list or the options: nothing was run.
@@ -276,6 +280,9 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	if err := t.afford(plan, d); err != nil {
+		return nil, err
+	}
 	if o.Planned != nil {
 		o.Planned(plan)
 	}
@@ -285,6 +292,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	begun := made != nil && len(made.Trials) > 0
 	if begun {
 		t.runs = append(t.runs, made)
+		t.spent, t.trials = t.spent+time.Duration(made.DurationS*float64(time.Second)), t.trials+len(made.Trials)
 		err = errors.Join(err, o.Finished(made))
 	}
 	if len(t.runs) > 0 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
@@ -34,10 +36,14 @@ type fakeHosts struct {
 	refuse  map[string]string // by key, why
 	goodput func(set map[string]string) float64
 	latency func(set map[string]string) float64 // µs; nil: it is always the same
-	tryErr  error
-	runErr  error
-	trials  int // 0: a run has none
-	during  func()
+	// scatter is the standard deviation of both, relative (0: 1 %); dips is the share of
+	// trials that something else slows down.
+	scatter, dips float64
+	seed          uint64
+	tryErr        error
+	runErr        error
+	trials        int // 0: a run has none
+	during        func()
 
 	tried  []setting.Setting
 	plans  []*study.Plan
@@ -71,7 +77,8 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 	if f.trials == 0 {
 		return made, f.runErr
 	}
-	random := rand.New(rand.NewPCG(uint64(len(f.plans)), 1))
+	random := rand.New(rand.NewPCG(uint64(len(f.plans)), 1+f.seed))
+	noise := func() float64 { return math.Exp(cmp.Or(f.scatter, 0.01) * random.NormFloat64()) }
 	sets := map[string]map[string]string{}
 	for _, l := range plan.Study.Factors[0].Levels {
 		sets[l.Name] = map[string]string{}
@@ -86,15 +93,19 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 	}
 	sciencetest.Factorial(made, plan.Blocks(), func(levels map[string]string, _, _ int) record.Trial {
 		set := sets[levels[settingfile.Factor]]
-		t := record.Trial{GoodputBps: f.goodput(set) * math.Exp(0.01*random.NormFloat64())}
+		t := record.Trial{GoodputBps: f.goodput(set) * noise()}
+		if random.Float64() < f.dips {
+			t.GoodputBps *= 0.4 + 0.5*random.Float64()
+		}
 		latency := 5000.0
 		if f.latency != nil {
 			latency = f.latency(set)
 		}
-		latency *= math.Exp(0.01 * random.NormFloat64())
+		latency *= noise()
 		h := stats.NewHistogram()
-		for range 1200 {
-			stats.Record(h, int64(1000*latency))
+		for i := range 1200 {
+			spread := math.Exp(0.15 * distuv.UnitNormal.Quantile((float64(i)+0.5)/1200))
+			stats.Record(h, int64(1000*latency*spread))
 		}
 		t.Latency, _ = stats.Distribution(h)
 		return t

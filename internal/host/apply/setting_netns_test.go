@@ -249,6 +249,10 @@ func TestMachineWideNeedsPermission(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "net.core.netdev_max_backlog: cannot stat /proc/sys/net/core/netdev_max_backlog: No such file or directory") {
 			t.Errorf("absent in a namespace: %v", err)
 		}
+		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.tcp_tw_recycle", "1")}, false)
+		if err == nil || !strings.Contains(err.Error(), "since 4.12: it broke clients behind one address") || strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("removed from the kernel: %v", err)
+		}
 	})
 }
 

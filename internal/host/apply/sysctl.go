@@ -34,6 +34,8 @@ func (t *sysctl) scope() (string, string, error) {
 	switch {
 	case !exists && tuning.MachineWide(t.key):
 		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
+	case !exists && tuning.Removed(t.key) != "":
+		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": "+tuning.Removed(t.key)))
 	case !exists && t.host.nearest(t.key) != "":
 		return "", "", fmt.Errorf("%s; did you mean %s?", cannotStat, t.host.nearest(t.key))
 	case !exists && isNet:

@@ -74,7 +74,7 @@ type Run struct {
 	// Proven are the settings of the list that the run is about which tune --keep kept; nil:
 	// it kept none.
 	Proven *Proven `json:"proven,omitempty"`
-	// Notes are the user's, oldest first.
+	// Notes are remarks on it, oldest first.
 	Notes []Note `json:"notes,omitempty"`
 }
 
@@ -346,7 +346,7 @@ type Finding struct {
 	Treatments []string `json:"treatments,omitempty"`
 }
 
-// Note is a remark that a user attached to a run.
+// Note is a remark on a run: a user's, or that of linerate tune on what it kept.
 type Note struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`

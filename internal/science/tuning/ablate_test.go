@@ -75,7 +75,7 @@ func TestAnswers(t *testing.T) {
 		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); nor does any of its 2 settings."},
 		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; the other one is unclear."},
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
-		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the 2 others make no difference."},
+		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the largest lever is net.a, alone 4.00× (3.99–4.01); the 2 others make no difference."},
 		{up, sameWords, []string{open, down, sameWords, down}, "it needs net.a and net.b together: alone neither gives more than 1.11×."},
 		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "it needs net.b and net.c together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it; the other one makes no difference."},
 		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help; the other one makes no difference."},

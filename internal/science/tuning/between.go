@@ -20,6 +20,76 @@ func between(run *record.Run, from, to string) *record.Effect {
 	return &effects[0]
 }
 
+// blocks are how much better one level is than another in each block that has both, as a
+// share of the other: 0.5 is half as good again, and −0.06 is 6 % worse. nil: a block has no
+// such share.
+func blocks(run *record.Run, from, to string, r metric.Metric) (list []float64) {
+	f := factor(run)
+	base := map[int]float64{}
+	for _, level := range []string{from, to} {
+		for i := range run.Trials {
+			t := &run.Trials[i]
+			if t.Levels[f.Name] != level {
+				continue
+			}
+			v, known := r.Value(t)
+			b, both := base[t.Block]
+			switch {
+			case !known:
+			case level == from:
+				base[t.Block] = v
+			case both && b <= 0:
+				return nil
+			case both && r.Lower:
+				list = append(list, 1-v/b)
+			case both:
+				list = append(list, v/b-1)
+			}
+		}
+	}
+	return list
+}
+
+// typical is the median of the blocks, which a single trial that something else slowed down
+// does not move far.
+func typical(run *record.Run, from, to string, r metric.Metric) (better float64, ok bool) {
+	if list := blocks(run, from, to, r); len(list) > 0 {
+		return stats.Median(list), true
+	}
+	better, _, _, ok = relative(r, r.Effect(between(run, from, to)), figure(run, from, r).Mean)
+	return better, ok
+}
+
+// leans is the verdict on an effect in a response or, where that is inconclusive, what all
+// blocks but one of six say by more than the margin.
+func leans(run *record.Run, e *record.Effect, r metric.Metric) string {
+	of := r.Effect(e)
+	switch {
+	case of == nil:
+		return ""
+	case of.Verdict != record.Inconclusive:
+		return of.Verdict
+	}
+	list := blocks(run, e.From, e.To, r)
+	up, down := 0, 0
+	for _, better := range list {
+		if better > run.Margin {
+			up++
+		} else if better < -run.Margin {
+			down++
+		}
+	}
+	most := len(list) - len(list)/6
+	switch {
+	case len(list) < stats.LeastBlocks:
+	case up >= most:
+		return record.Improves
+	case down >= most:
+		return record.Worsens
+	}
+	return record.Inconclusive
+}
+
 // figure is what a level gives in a response.
 func figure(run *record.Run, level string, r metric.Metric) record.ResponseEstimate {
 	f := factor(run)

@@ -3,6 +3,7 @@ package tuning
 import (
 	_ "embed"
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +93,24 @@ type removedParameter struct {
 var removed = table(removedCSV, func(column map[string]string) removedParameter {
 	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true"}
 })
+
+// Removed says since when and why kernels no longer have a parameter: "Linux has no such
+// parameter since 4.12: …"; empty: they are not known to lack it.
+func Removed(key string) string {
+	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == key && !r.kept })
+	if i < 0 {
+		return ""
+	}
+	r := removed()[i]
+	text := "Linux has no such parameter any more"
+	if r.since != "" {
+		text = "Linux has no such parameter since " + r.since
+	}
+	if text += ": " + r.why; r.now != "" {
+		text += "; now " + r.now
+	}
+	return text
+}
 
 // remark is what is known of a parameter of a BSD, where no kernel can be asked.
 type remark struct{ system, key, id, severity, says, fix string }

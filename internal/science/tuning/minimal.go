@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -24,14 +25,21 @@ const (
 	KeptLevel    = "kept"
 	HarmlessList = "the list without what harms"
 	FreeList     = "the list without trades"
+	provenLevel  = "what was proven before"
 	withoutRival = "without "
 )
+
+// ErrSpent: there is no time left for further trials.
+var ErrSpent = errors.New("the budget is spent")
+
+// tries is how often a set is tried whose loss may be chance.
+const tries = 2
 
 // maxRivals is how many settings that exclude each other are distinguished.
 const maxRivals = 4
 
 // Conduct makes trials of sets in the same blocks, the first one as the baseline, and
-// concludes. Why is what they are to show.
+// concludes. Why is what they are to show. ErrSpent: none are made.
 type Conduct func(why string, sets ...settingfile.Set) (*record.Run, error)
 
 // Screened are a list's settings by what each did alone and the list lacked without it.
@@ -43,42 +51,44 @@ type Screened struct {
 	// alone, and the list is better without them.
 	Harmful, Rivals []string
 	// Core are those that the list is worse without, or that help alone and may be
-	// missed.
-	Core []string
+	// missed. Of Doubtful ones it is not known that they are missed.
+	Core, Doubtful []string
 	// Spare may be enough or needed in combinations: first those that show no effect,
 	// then those that help alone and that the list does not miss. Each is ordered from
 	// what is likeliest not missed.
 	Spare [2][]string
 }
 
-// Screen sorts settings by what a run showed of them. What trades is in the core, unless
+// Screen sorts settings by what a run showed of them, and where it left that open by what
+// nearly all blocks agree on: trials decide in the end. What trades is in the core, unless
 // trades are not wanted: it is then left out.
-func Screen(settings []record.TuneSetting, first metric.Metric, trades bool) Screened {
+func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screened {
 	var s Screened
-	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
+	first := metric.Of(run)[0]
 	missing := map[string]float64{} // what the list gains without it, relative
 	for _, one := range settings {
 		if one.Verdict == record.NotTried {
 			continue
 		}
-		if one.Verdict == record.Trades && !one.Keep && !trades {
+		if !trades && !one.Keep && (one.Verdict == record.Trades || costs(run, &one)) {
 			s.Trades = append(s.Trades, one.Key)
 			continue
 		}
 		s.All = append(s.All, one.Key)
 		missing[one.Key], _, _, _ = relative(first, one.Removed, 0)
-		alone, removed := one.Alone, one.Removed
-		good, missed := is(alone, record.Improves), is(removed, record.Worsens)
+		alone, removed := leans(run, one.Alone, first), leans(run, one.Removed, first)
 		switch {
-		case good && is(removed, record.Improves):
+		case alone == record.Improves && removed == record.Improves:
 			s.Rivals = append(s.Rivals, one.Key)
-		case missed:
+		case removed == record.Worsens:
 			s.Core = append(s.Core, one.Key)
-		case one.Verdict == record.Harms, one.Verdict == record.Trades && !one.Keep:
+		case one.Verdict == record.Harms, one.Verdict == record.Trades && !one.Keep, alone == record.Worsens, removed == record.Improves:
 			s.Harmful = append(s.Harmful, one.Key)
-		case good && is(removed, record.NoDifference):
+		case alone == record.Improves && removed == record.NoDifference:
 			s.Spare[1] = append(s.Spare[1], one.Key)
-		case good, one.Keep:
+		case alone == record.Improves:
+			s.Core, s.Doubtful = append(s.Core, one.Key), append(s.Doubtful, one.Key)
+		case one.Keep:
 			s.Core = append(s.Core, one.Key)
 		default:
 			s.Spare[0] = append(s.Spare[0], one.Key)
@@ -90,17 +100,27 @@ func Screen(settings []record.TuneSetting, first metric.Metric, trades bool) Scr
 	return s
 }
 
+// costs reports whether a setting makes a response worse that does not count first.
+func costs(run *record.Run, s *record.TuneSetting) bool {
+	return slices.ContainsFunc(metric.Of(run)[1:], func(r metric.Metric) bool {
+		return leans(run, s.Alone, r) == record.Worsens || leans(run, s.Removed, r) == record.Improves
+	})
+}
+
 // Enough is the search for the settings that are enough.
 type Enough struct {
 	Screened
 	Screening *record.Run
 	Conduct   Conduct
 
-	first metric.Metric
-	// reference is the best set, and base and best are what the baseline and it give in
-	// the first response.
-	reference  settingfile.Set
-	base, best float64
+	// reference is the best set, and refers the run that shows it; gains are what it gains
+	// over the baseline in each response that it is shown to improve, as a share of what it
+	// gives, and in the first one in any case.
+	reference settingfile.Set
+	refers    *record.Run
+	gains     map[string]float64
+	needed    []string // what was lost without them
+	ended     bool     // by ErrSpent
 }
 
 // Found is a set with its proof, and the run that has it at a level.
@@ -108,6 +128,10 @@ type Found struct {
 	Proof record.TuneProof
 	Run   *record.Run
 	Level string
+	// Ended: the budget ended the search, and fewer may be enough.
+	Ended bool
+	// Needed are settings without which the gain was lost.
+	Needed []string
 }
 
 // Into makes a proof that of a result, with its figures and the settings that it has.
@@ -128,7 +152,11 @@ func (f *Found) Into(t *record.Tune) {
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
 		switch {
 		case s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive || s.Verdict == record.Mixed):
-			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the gain is lost"
+			if slices.Contains(f.Needed, s.Key) {
+				s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the gain is lost"
+			} else {
+				s.Why += "; kept with the others: it is not shown that they do without it"
+			}
 		case !s.Keep && s.Verdict == record.Helps:
 			s.Why += "; not needed with the settings kept"
 		}
@@ -141,18 +169,18 @@ func (f *Found) Into(t *record.Tune) {
 func (f *Found) Offer() *record.TuneOffer { return offer(f.Run, f.Level, f.Proof) }
 
 // Find returns the fewest settings that were found to keep the gain, proven by themselves;
-// nil: nothing of the list is shown to gain anything. An error is Conduct's.
+// nil: nothing of the list is shown to gain anything. An error is Conduct's; ErrSpent:
+// nothing could be proven.
 //
 // What is only tried together is proven once by a run of its own beside the baseline and
 // the whole list. Where even that loses more than a small part of the gain, the best set
 // that was tried is returned.
 func (s *Enough) Find() (*Found, error) {
-	s.first = metric.Of(s.Screening)[0]
 	list := settingfile.Set{Name: settingfile.TheList, About: "every setting of the list", Keys: s.All}
 	if len(s.Trades) > 0 {
 		list = settingfile.Set{Name: FreeList, About: "every setting of the list that does not trade one response for another", Keys: s.All}
 	}
-	s.measured(s.Screening, list)
+	s.refer(s.Screening, list)
 	core := s.named(KeptLevel, "the settings that earlier trials have shown to help", s.Core)
 	harmless := s.named(HarmlessList, "", subtract(s.All, s.Harmful))
 	contenders := []settingfile.Set{list}
@@ -164,12 +192,11 @@ func (s *Enough) Find() (*Found, error) {
 			contenders = append(contenders, s.named(withoutRival+rival, "", subtract(harmless.Keys, []string{rival})))
 		}
 	}
-	whole := effect(s.Screening, factor(s.Screening), list.Name)
-	switch {
+	switch whole := effect(s.Screening, factor(s.Screening), list.Name); {
 	case len(s.Trades) > 0:
-	case len(core.Keys) == 0 && len(contenders) == 1 && !gains(whole):
+	case len(core.Keys) == 0 && len(contenders) == 1 && !promises(s.Screening, whole):
 		return nil, nil
-	case equal(core.Keys, s.All):
+	case equal(core.Keys, s.All) && len(s.Doubtful) == 0 && gains(whole):
 		return s.found(s.Screening, list), nil
 	}
 	if len(core.Keys) > 0 || len(contenders) > 1 || len(s.Trades) > 0 {
@@ -177,11 +204,11 @@ func (s *Enough) Find() (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.refer(run, contenders)
+		s.best(run, contenders)
 		if len(core.Keys) > 0 && s.keeps(run, core) {
-			return s.found(run, core), nil
+			return s.withoutDoubtful(run, list, core)
 		}
-		if s.best == s.base || !s.gains(run, s.reference) {
+		if !promises(run, between(run, settingfile.AsItIs, s.reference.Name)) {
 			if len(core.Keys) == 0 || !gains(between(run, settingfile.AsItIs, core.Name)) {
 				return nil, nil
 			}
@@ -192,11 +219,39 @@ func (s *Enough) Find() (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.proveFewer(list, keys)
+	found, err := s.proveFewer(list, keys)
+	if errors.Is(err, ErrSpent) {
+		s.ended = true
+		return s.found(s.refers, s.reference), nil
+	}
+	return found, err
+}
+
+// withoutDoubtful leaves out of a core that a run has proven what the list may not miss.
+func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*Found, error) {
+	proven := s.found(run, core)
+	if len(s.Doubtful) == 0 || len(core.Keys) == 1 {
+		return proven, nil
+	}
+	s.refer(run, core)
+	s.reference.Name = provenLevel // what is tried beside it is to be kept
+	keys, _, err := s.leaveOut(core.Keys, s.Doubtful, len(s.Doubtful) == len(core.Keys))
+	if err != nil {
+		return nil, err
+	}
+	var found *Found
+	if !equal(keys, core.Keys) {
+		found, err = s.proveFewer(list, keys)
+		if s.ended = s.ended || errors.Is(err, ErrSpent); !errors.Is(err, ErrSpent) {
+			return found, err
+		}
+	}
+	proven.Needed, proven.Ended = s.needed, s.ended
+	return proven, nil
 }
 
 // proveFewer proves what elimination has left beside the baseline, the whole list and the
-// best set.
+// best set. If it loses, the smallest of these that does not is what is found.
 func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error) {
 	fewer := s.named(KeptLevel, "the settings that remain when all that are not needed are left out", keys)
 	sets := []settingfile.Set{list}
@@ -210,9 +265,22 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 	if err != nil {
 		return nil, err
 	}
-	s.refer(run, sets)
-	if s.keeps(run, fewer) {
-		return s.found(run, fewer), nil
+	if s.best(run, sets); !s.keeps(run, fewer) && !surely(run, s.reference, fewer) {
+		again, err := s.prove(append(sets, fewer)...)
+		switch {
+		case errors.Is(err, ErrSpent):
+			s.ended = true
+		case err != nil:
+			return nil, err
+		default:
+			run = again
+			s.best(run, sets)
+		}
+	}
+	for _, set := range []settingfile.Set{fewer, sets[len(sets)-1]} {
+		if s.keeps(run, set) {
+			return s.found(run, set), nil
+		}
 	}
 	return s.found(run, s.reference), nil
 }
@@ -228,7 +296,23 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 			all = append(all, set)
 		}
 	}
-	return s.Conduct("Do the settings found keep the list's gain by themselves?", all...)
+	const why = "Do the settings found keep the list's gain by themselves?"
+	run, err := s.Conduct(why, all...)
+	if err != nil || !slices.ContainsFunc(all[1:], func(set settingfile.Set) bool { return leftOpen(run, set) }) {
+		return run, err
+	}
+	// One trial that something else slowed down is enough to leave a proof open.
+	again, err := s.Conduct(why, all...)
+	if errors.Is(err, ErrSpent) {
+		return run, nil
+	}
+	return again, err
+}
+
+// leftOpen reports whether a set promises a gain in a run without being shown to have it.
+func leftOpen(run *record.Run, set settingfile.Set) bool {
+	e := between(run, settingfile.AsItIs, set.Name)
+	return promises(run, e) && !gains(e)
 }
 
 // eliminate leaves out of the best set what can be left out without loss, but for what
@@ -261,6 +345,7 @@ func (s *Enough) leaveOut(keys, out []string, loses bool) (left []string, needed
 		}
 	}
 	if len(out) == 1 {
+		s.needed = append(s.needed, out[0])
 		return keys, true, nil
 	}
 	half := (len(out) + 1) / 2
@@ -272,35 +357,54 @@ func (s *Enough) leaveOut(keys, out []string, loses bool) (left []string, needed
 	return keys, true, err
 }
 
-// loses tries some of the best set's settings beside all of them.
+// loses tries some of the best set's settings beside all of them: once more where the loss
+// is not beyond chance.
 func (s *Enough) loses(keys []string) (bool, error) {
 	fewer := s.named(KeptLevel, "", keys)
-	run, err := s.Conduct("Can "+join(subtract(s.reference.Keys, keys))+" be left out without loss?", s.reference, fewer)
-	if err != nil {
-		return false, err
+	for range tries {
+		run, err := s.Conduct("Can "+join(subtract(s.reference.Keys, keys))+" be left out without loss?", s.reference, fewer)
+		switch {
+		case errors.Is(err, ErrSpent):
+			s.ended = true
+			return true, nil
+		case err != nil:
+			return false, err
+		case s.keeps(run, fewer):
+			return false, nil
+		case surely(run, s.reference, fewer):
+			return true, nil
+		}
 	}
-	return !s.keeps(run, fewer), nil
+	return true, nil
 }
 
-// refer makes the best of sets in a run the reference.
-func (s *Enough) refer(run *record.Run, sets []settingfile.Set) {
-	s.measured(run, sets[0])
+// surely reports whether one set is worse than another beyond chance in a response.
+func surely(run *record.Run, from, to settingfile.Set) bool {
+	e := between(run, from.Name, to.Name)
+	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return r.Effect(e).Verdict == record.Worsens })
+}
+
+// best makes the best of sets in a run the reference.
+func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
+	s.refer(run, sets[0])
 	for _, set := range sets[1:] {
-		e := between(run, s.reference.Name, set.Name)
-		if more, _, _, ok := relative(s.first, e, s.best); ok && more > 0 {
-			s.measured(run, set)
+		if more, ok := typical(run, s.reference.Name, set.Name, metric.Of(run)[0]); ok && more > 0 {
+			s.refer(run, set)
 		}
 	}
 }
 
-func (s *Enough) measured(run *record.Run, set settingfile.Set) {
-	s.reference = set
-	s.base, s.best = figure(run, settingfile.AsItIs, s.first).Mean, figure(run, set.Name, s.first).Mean
-}
-
-// gains reports whether a set is shown to gain something in a run.
-func (s *Enough) gains(run *record.Run, set settingfile.Set) bool {
-	return gains(between(run, settingfile.AsItIs, set.Name))
+// refer makes a set that a run tried beside the baseline the reference.
+func (s *Enough) refer(run *record.Run, set settingfile.Set) {
+	s.reference, s.refers, s.gains = set, run, map[string]float64{}
+	e := between(run, settingfile.AsItIs, set.Name)
+	for i, r := range metric.Of(run) {
+		// From the set to the baseline all of the gain is lost.
+		lost, ok := typical(run, set.Name, settingfile.AsItIs, r)
+		if of := r.Effect(e); ok && lost < 0 && (i == 0 || lost < -run.Margin && of != nil && of.Verdict == record.Improves) {
+			s.gains[r.Name] = -lost
+		}
+	}
 }
 
 // gains reports whether an effect improves any response.
@@ -308,46 +412,49 @@ func gains(e *record.Effect) bool {
 	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return r.Effect(e).Verdict == record.Improves })
 }
 
-// keeps reports whether a set has the reference's gain but for a small part, in a run
-// that tried both. Where the first response gains nothing, it is not to get worse.
+// promises reports whether an effect improves a response, or nearly all blocks say so.
+func promises(run *record.Run, e *record.Effect) bool {
+	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return leans(run, e, r) == record.Improves })
+}
+
+// keeps reports whether a set has the reference's gain in a run that tried both, but for a
+// small part: of the gain or, where that is more, of the margin. Of the gains in other
+// responses, which scatter more, it has the larger part, and none of them is worse.
 func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	if equal(set.Keys, s.reference.Keys) {
 		return true
 	}
 	e := between(run, s.reference.Name, set.Name)
-	mean, _, good, ok := relative(s.first, e, s.best)
-	if !ok {
-		return false
+	for i, r := range metric.Of(run) {
+		more, ok := typical(run, s.reference.Name, set.Name, r)
+		of := r.Effect(e)
+		switch {
+		case !ok || of == nil:
+			if i == 0 {
+				return false
+			}
+		case i == 0 && more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && (s.gains[r.Name] >= run.Margin || of.Verdict == record.Worsens):
+			return false
+		case i > 0 && (of.Verdict == record.Worsens && more < -run.Margin || s.gains[r.Name] > 0 && more < -s.gains[r.Name]/2):
+			return false
+		}
 	}
-	gain := gainOf(s.first, s.base, s.best)
-	if gain <= 0 || gain < run.Margin {
-		return good >= 0 || mean >= -run.Margin
-	}
-	return mean >= -SmallLoss*gain
-}
-
-// gainOf is how much better best is than base, as a share of best.
-func gainOf(r metric.Metric, base, best float64) float64 {
-	if best == 0 {
-		return 0
-	}
-	if r.Lower {
-		return base/best - 1
-	}
-	return 1 - base/best
+	return true
 }
 
 // found is a set with its proof in a run.
 func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
-	f := &Found{Run: run, Level: set.Name, Proof: record.TuneProof{Run: run.ID, Settings: set.Keys, Effect: effect(run, factor(run), set.Name)}}
+	f := &Found{Run: run, Level: set.Name, Ended: s.ended, Needed: s.needed,
+		Proof: record.TuneProof{Run: run.ID, Settings: set.Keys, Effect: effect(run, factor(run), set.Name)}}
 	if set.Name != settingfile.TheList {
 		f.Proof.AgainstList = between(run, settingfile.TheList, set.Name)
 	}
-	if gain := gainOf(s.first, s.base, s.best); gain > 0 {
+	first := metric.Of(run)[0]
+	if gain := s.gains[first.Name]; gain > 0 {
 		share := 1.0
 		if !equal(set.Keys, s.reference.Keys) {
-			mean, _, _, _ := relative(s.first, between(run, s.reference.Name, set.Name), s.best)
-			share = 1 + mean/gain
+			more, _ := typical(run, s.reference.Name, set.Name, first)
+			share = 1 + more/gain
 		}
 		f.Proof.Gain = &share
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/conclude"
@@ -83,7 +82,7 @@ func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *
 		settings = append(settings, record.TuneSetting{Key: key})
 	}
 	result = tuning.Judge(screening, settings, nil)
-	enough := tuning.Enough{Screened: tuning.Screen(result.Settings, metric.Goodput, true), Screening: screening, Conduct: w.conduct}
+	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: w.conduct}
 	found, err := enough.Find()
 	if err != nil {
 		t.Fatal(err)

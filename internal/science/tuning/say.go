@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/stats"
 )
@@ -57,19 +58,28 @@ type tried struct {
 // settings says which of them did it.
 func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	by := map[string][]record.TuneSetting{}
+	kept := 0 // of those that show nothing by themselves: they stand with what they do together
 	for _, s := range t.Settings {
+		if s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive) {
+			kept++
+			continue
+		}
 		by[s.Verdict] = append(by[s.Verdict], s)
 	}
 	among := "" // which settings these are
 	if tried.some {
 		among = " that were tried"
 	}
-	named := len(by[record.Helps]) + len(by[record.Harms]) + len(by[record.Mixed]) + len(by[record.Trades])
+	known := kept + len(by[record.Helps]) + len(by[record.Harms]) + len(by[record.Mixed]) + len(by[record.Trades])
 	switch helps, spare := missed(by[record.Helps]); {
 	case t.Proof != nil:
+		kept := keyed(t.Settings, t.Proof.Settings)
 		said = append(said, proved(t, of))
+		said = append(said, lever(kept, t.Proof.Effect, of)...)
+		said = append(said, keptBeside(kept, t.Responses, of)...)
 	case len(helps) > 0:
 		said = append(said, screened(t, helps, of))
+		said = append(said, lever(helps, t.List, of)...)
 		for _, s := range spare {
 			said = append(said, fmt.Sprintf("%s helps alone, %s, but the list does as well without it", s.Key, ratioText(s.Alone)))
 		}
@@ -89,14 +99,14 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		said = append(said, reasoned(mixed)+" "+plural(len(mixed), "depends", "depend")+" on the others")
 	}
 	others := func(n int) string {
-		switch rest := tried.n - named; {
-		case n < rest && named == 0:
+		switch rest := tried.n - known; {
+		case n < rest && known == 0:
 			return fmt.Sprintf("%d of its settings", n)
 		case n < rest:
 			return fmt.Sprintf("%d of the others", n)
-		case named == 0 && n == 1: // of several: a list of one is not told apart
+		case known == 0 && n == 1: // of several: a list of one is not told apart
 			return "the one setting that was tried"
-		case named == 0:
+		case known == 0:
 			return fmt.Sprintf("all %d settings%s", n, among)
 		case n == 1:
 			return "the other one" + strings.Replace(among, "were", "was", 1)
@@ -123,7 +133,7 @@ func proved(t *record.Tune, of metric.Metric) string {
 	if p.AgainstList == nil {
 		level = settingfile.TheList
 	}
-	n, names := len(p.Settings), join(p.Settings)
+	n, names := len(p.Settings), list(keyed(t.Settings, p.Settings))
 	switch {
 	case e == nil:
 		return "what " + names + plural(n, " does by itself", " do by themselves") + " is not known"
@@ -150,6 +160,58 @@ func ofGain(p *record.TuneProof) string {
 		return ""
 	}
 	return fmt.Sprintf(", %.0f %% of the best set's gain", min(100, 100**p.Gain))
+}
+
+// lever names the setting that does most, if alone it surely does more than any of the
+// others alone, and at least half of what they do together.
+func lever(settings []record.TuneSetting, together *record.Effect, of metric.Metric) []string {
+	if len(settings) < 2 || together == nil || together.Verdict != record.Improves {
+		return nil
+	}
+	whole, _, _, _ := relative(of, together, 0)
+	for i, s := range settings {
+		alone, bad, _, known := relative(of, s.Alone, 0)
+		if !known || s.Alone.Verdict != record.Improves || alone < whole/2 {
+			continue
+		}
+		most := !slices.ContainsFunc(settings, func(other record.TuneSetting) bool {
+			_, _, good, known := relative(of, other.Alone, 0)
+			return other.Key != settings[i].Key && (!known || good >= bad)
+		})
+		if most {
+			return []string{"the largest lever is " + named(s) + ", alone " + ratioText(s.Alone)}
+		}
+	}
+	return nil
+}
+
+// named is a setting in a sentence: which congestion control it is belongs to its name.
+func named(s record.TuneSetting) string {
+	if s.Key == setting.CongestionControl && s.Value != "" {
+		return "congestion control (" + s.Key + " = " + s.Value + ")"
+	}
+	return s.Key
+}
+
+// keptBeside names the settings that are kept for what they improve beside the response
+// that counts.
+func keptBeside(settings []record.TuneSetting, responses []string, of metric.Metric) (said []string) {
+	for _, s := range settings {
+		v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed))
+		if v != record.NoDifference && v != record.Inconclusive {
+			continue
+		}
+		var better []string
+		for _, r := range others(responses) {
+			if v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); v == record.Helps {
+				better = append(better, r.Label)
+			}
+		}
+		if len(better) > 0 && len(settings) > 1 {
+			said = append(said, fmt.Sprintf("%s is kept for %s", s.Key, join(better)))
+		}
+	}
+	return said
 }
 
 // keyed are the settings of these keys.
@@ -403,7 +465,7 @@ func Spelled(e *record.Effect) string {
 func list(settings []record.TuneSetting) string {
 	var names []string
 	for _, s := range settings {
-		names = append(names, s.Key)
+		names = append(names, named(s))
 	}
 	return join(names)
 }

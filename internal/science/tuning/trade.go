@@ -66,6 +66,15 @@ func Proven(e *record.Effect, accept Accepted) bool {
 	return improves
 }
 
+// Unproven says why what is enough is not Proven, where it is no trade.
+func Unproven(e *record.Effect) string {
+	if e == nil || e.Verdict != record.Inconclusive || !gains(e) {
+		return "the settings by themselves are not proven to improve anything without a loss"
+	}
+	r, _ := metric.Find(e.Response)
+	return fmt.Sprintf("whether they cost %s is not known, %s; more blocks tell (--replicates)", r.Label, ratioText(e))
+}
+
 // responsesOf are the responses that an effect is known in, the first one first.
 func responsesOf(e *record.Effect) (list []metric.Metric) {
 	if r, known := metric.Find(e.Response); known {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -140,7 +141,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return f.failed(file, err)
 	}
-	return f.show(s, result, o.Name, t.Runs())
+	return f.show(cmd.Context(), s, result, o.Name, t.Runs())
 }
 
 // conclude says of a run in the notebook what its list did.
@@ -165,7 +166,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err != nil {
 		return f.failed("the hosts of run "+runs[0].ID, err)
 	}
-	return f.show(s, result, t.Name(), t.Runs())
+	return f.show(cmd.Context(), s, result, t.Name(), t.Runs())
 }
 
 // trying are the options of the trials, without the list and the base.
@@ -231,7 +232,7 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 
 // show prints the result; its status says whether it is in doubt, or nothing of the
 // list could be tried.
-func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*record.Run) error {
+func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run) error {
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
 	}
@@ -241,7 +242,7 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 			pages = append(pages, filepath.Join(f.directory(r.ID), "report.html"))
 		}
 	}
-	err := s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages)))
+	err := errors.Join(noteProof(ctx, result), s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages))))
 	switch {
 	case err != nil:
 		return err
@@ -249,6 +250,33 @@ func (f tuneFlags) show(s streams, result *record.Tune, name string, runs []*rec
 		return statusError{status: ExitDoubt}
 	}
 	return doubt(runs...)
+}
+
+// noteProof notes on the run that tried the settings one by one what was concluded with
+// the runs after it, and on the one that proves it which run that was: their pages have it.
+func noteProof(ctx context.Context, result *record.Tune) error {
+	p := result.Proof
+	if p == nil || p.Run == result.Run {
+		return nil
+	}
+	store, err := openNotebook(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	text := "linerate tune: " + result.Answer + " Proof: run " + p.Run + "."
+	if result.Kept != "" {
+		text += " Kept: " + result.Kept + "."
+	}
+	for _, note := range []struct{ run, text string }{{result.Run, text}, {p.Run, "linerate tune: the proof of what is kept of run " + result.Run + "."}} {
+		if err := store.AddNote(ctx, note.run, record.Note{Time: time.Now(), Text: note.text}); err != nil {
+			return fmt.Errorf("note the proof on run %s: %w", note.run, err)
+		}
+		if _, _, err := renewPages(ctx, store, note.run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // judged prints what was found in the files.
