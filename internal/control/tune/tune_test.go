@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -40,6 +41,7 @@ type fakeHosts struct {
 	// trials that something else slows down.
 	scatter, dips float64
 	seed          uint64
+	trialTime     time.Duration
 	tryErr        error
 	runErr        error
 	trials        int // 0: a run has none
@@ -110,6 +112,7 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 		t.Latency, _ = stats.Distribution(h)
 		return t
 	})
+	made.DurationS = float64(len(made.Trials)) * f.trialTime.Seconds()
 	conclude.Conclude(made)
 	return made, f.runErr
 }
@@ -472,5 +475,37 @@ func TestControlAndCorrections(t *testing.T) {
 		if s.Sysctl[0].Key == setting.CongestionControl {
 			t.Errorf("a host was changed: %+v", s)
 		}
+	}
+}
+
+// TestBudget: a budget is that of all trials together: a run gets what is left, the proof is
+// not forgone for the search, and a budget in which nothing can be proven is refused.
+func TestBudget(t *testing.T) {
+	budget := func(d time.Duration) (*fakeHosts, Options) {
+		f := helping()
+		f.trialTime = time.Second
+		o := f.options(t, wmem+rmem+scale)
+		whole := unit.Duration(d)
+		o.Redesign.Budget = &whole
+		return f, o
+	}
+	f, o := budget(30 * time.Second)
+	if _, kept, err := f.tune(t.Context(), t, o); err == nil || !strings.Contains(err.Error(), "expected at least") || kept != "" || len(f.plans) > 0 {
+		t.Errorf("%v, %d runs, kept %q", err, len(f.plans), kept)
+	}
+	f, o = budget(time.Hour)
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil || kept == "" || len(f.plans) < 2 {
+		t.Fatalf("%v, %d runs: %s", err, len(f.plans), result.Answer)
+	}
+	first, second := time.Duration(f.plans[0].Study.Design.Budget), time.Duration(f.plans[1].Study.Design.Budget)
+	if spent := time.Duration(len(f.plans[0].Treatments)*f.plans[0].Blocks()) * time.Second; first >= time.Hour || second != time.Hour-spent {
+		t.Errorf("the first run has %s, the second %s", first, second)
+	}
+	// The first trials take longer than was planned: nothing is left for the proof.
+	f, o = budget(10 * time.Minute)
+	f.trialTime = 9 * time.Second
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") {
+		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 }

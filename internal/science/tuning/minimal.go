@@ -119,7 +119,7 @@ type Enough struct {
 	reference settingfile.Set
 	refers    *record.Run
 	gains     map[string]float64
-	needed    []string // what was lost without them
+	needed    []string // the reference was worse without each
 	ended     bool     // by ErrSpent
 }
 
@@ -130,7 +130,7 @@ type Found struct {
 	Level string
 	// Ended: the budget ended the search, and fewer may be enough.
 	Ended bool
-	// Needed are settings without which the gain was lost.
+	// Needed are settings without which the best set was worse.
 	Needed []string
 }
 
@@ -153,7 +153,7 @@ func (f *Found) Into(t *record.Tune) {
 		switch {
 		case s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive || s.Verdict == record.Mixed):
 			if slices.Contains(f.Needed, s.Key) {
-				s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the gain is lost"
+				s.Verdict, s.Why = record.Helps, s.Why+"; only with others: the best set is worse without it"
 			} else {
 				s.Why += "; kept with the others: it is not shown that they do without it"
 			}
@@ -309,10 +309,11 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 	return again, err
 }
 
-// leftOpen reports whether a set promises a gain in a run without being shown to have it.
+// leftOpen reports whether a set promises a gain in a run without being shown to have it, or
+// to cost nothing in the first response.
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
-	return promises(run, e) && !gains(e)
+	return promises(run, e) && (!gains(e) || e.Verdict == record.Inconclusive)
 }
 
 // eliminate leaves out of the best set what can be left out without loss, but for what

@@ -148,11 +148,26 @@ func proved(t *record.Tune, of metric.Metric) string {
 		} else {
 			text += ":"
 		}
-		return text + plural(n, " by itself ", " by themselves ") + change(t, level, of, e) + ofGain(p)
+		text += plural(n, " by itself ", " by themselves ") + change(t, level, of, e) + ofGain(p)
+		if cost := worse(t, level, e); t.Offer == nil && cost != "" {
+			text += ", at the cost of " + cost
+		}
+		return text
 	case gains(e):
 		return names + plural(n, " improves ", " improve ") + strings.TrimPrefix(strings.TrimPrefix(also(t, level, e), ", and improves "), ", but improves ")
 	}
 	return fmt.Sprintf("%s by %s: %s, %s", names, plural(n, "itself", "themselves"), change(t, level, of, e), e.Verdict)
+}
+
+// worse is what a level worsens beside the response that counts; empty: it is not shown to.
+func worse(t *record.Tune, level string, e *record.Effect) string {
+	var costs []string
+	for _, r := range others(t.Responses) {
+		if b := r.Effect(e); b != nil && b.Verdict == record.Worsens {
+			costs = append(costs, r.Label+" "+change(t, level, r, b))
+		}
+	}
+	return join(costs)
 }
 
 func ofGain(p *record.TuneProof) string {

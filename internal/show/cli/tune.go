@@ -48,7 +48,7 @@ linerate (--lists).`,
 
 The check finds keys that are set twice, in a wrong unit, out of the kernel's range, removed or renamed, not about the network, or without effect on TCP because it autotunes its buffers. This machine's kernel is asked which parameters it has.
 
-Trials with and without the list, and with it turned off again, are made in randomised blocks; every setting is put back after each trial, whatever happens. --ablate also tries each setting alone, and the list without it. --keep finds the fewest settings that gain as much as the list, proves them by themselves, and writes them to a file, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml). What gains one response and costs another is kept where the cost is accepted: on a terminal by an answer, otherwise by --accept-latency 10%, --accept-goodput 2% and the like for all responses. Judged by default are what the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows.
+Trials with and without the list, and with it turned off again, are made in randomised blocks; every setting is put back after each trial, whatever happens. --ablate also tries each setting alone, and the list without it. --keep finds the fewest settings that gain as much as the list, proves them by themselves, and writes them to a file, for sysctl.d, as a tuned profile (tuned.conf) or as tasks of Ansible (.yml). What gains one response and costs another is kept where the cost is accepted: on a terminal by an answer, otherwise by --accept-latency 30%, --accept-goodput 2% and the like for all responses; of latency, 10 % are accepted unless the flag says otherwise, since a link that is full has a queue. Judged by default are what the study says, or goodput with latency_p50 and latency_p99 of a probe beside the flows.
 
 Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usage or input; 3 the files have errors or warnings, a trust check failed, or --keep wrote no file; 130 interrupted.`,
 		},
@@ -87,7 +87,8 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these; the first gives the verdict (see docs)")
 	flags.StringVar(&f.run, "run", "", "answer from a run in the notebook")
 	flags.StringVar(&f.options.Keep, "keep", "", "write the settings proven to help to this new file (implies --ablate)")
-	f.options.Accept = tuning.Accepted{}
+	// A link that is full has a queue.
+	f.options.Accept = tuning.Accepted{"latency": 0.1}
 	for _, name := range tuning.AcceptNames() {
 		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep settings that cost up to this much "+name+" for a gain")
 		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // docs/tune.md has the others
@@ -95,6 +96,7 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
 	f.trialFlags.define(flags, &f.options.Options, "directory for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1)")
+	flags.Lookup("budget").Usage = "time of all trials together, such as 10m"
 	return cmd
 }
 
