@@ -34,7 +34,7 @@ func answer(t *record.Tune, run *record.Run) string {
 	default:
 		name := "The list as a whole"
 		if t.Written != nil {
-			name = "The list as corrected"
+			name = changed(t.Settings)
 		}
 		parts = append(parts, partly(t.Settings, name)+does(t, of))
 		if t.Written != nil {
@@ -47,6 +47,24 @@ func answer(t *record.Tune, run *record.Run) string {
 		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
 	}
 	return strings.Join(append(said, untried(t.Settings)...), " ")
+}
+
+// changed names a list that is tried otherwise than it is written.
+func changed(settings []record.TuneSetting) string {
+	var added []string
+	for _, s := range settings {
+		switch {
+		case s.Verdict == record.NotTried:
+		case s.Corrected != "":
+			return "The list as corrected"
+		case s.Added != "":
+			added = append(added, s.Key+" = "+s.Value)
+		}
+	}
+	if len(added) == 0 {
+		return "The list as corrected"
+	}
+	return "The list with " + join(added)
 }
 
 // tried is how many settings of a list were, and whether that is but some of them.

@@ -160,6 +160,9 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 			return f.Says
 		}
 	}
+	if strings.ContainsAny(s.Key, "*?[") {
+		return "it is a pattern for several parameters: write them one by one to have them tried"
+	}
 	if name := setting.InterfaceOf(s.Key); name != "" {
 		for _, host := range hosts {
 			if h, _ := t.Host(host); !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool { return i.Name == name }) {

@@ -50,7 +50,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	if t := absolute(result); t != nil {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}
-	changed := []document.Block{document.Heading{Text: "Corrected"}}
+	changed := []document.Block{document.Heading{Text: "Corrected or added"}}
 	for _, s := range result.Settings {
 		if s.Corrected != "" {
 			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s: the list has %s", s.Key, s.Value, s.Corrected)})
