@@ -1,0 +1,41 @@
+package tune
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/model/unit"
+)
+
+// TestBudget: a budget is that of all trials together: a run gets what is left, the proof is
+// not forgone for the search, and a budget in which nothing can be proven is refused.
+func TestBudget(t *testing.T) {
+	budget := func(d time.Duration) (*fakeHosts, Options) {
+		f := helping()
+		f.trialTime = time.Second
+		o := f.options(t, wmem+rmem+scale)
+		whole := unit.Duration(d)
+		o.Redesign.Budget = &whole
+		return f, o
+	}
+	f, o := budget(30 * time.Second)
+	if _, kept, err := f.tune(t.Context(), t, o); err == nil || !strings.Contains(err.Error(), "expected at least") || kept != "" || len(f.plans) > 0 {
+		t.Errorf("%v, %d runs, kept %q", err, len(f.plans), kept)
+	}
+	f, o = budget(time.Hour)
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil || kept == "" || len(f.plans) < 2 {
+		t.Fatalf("%v, %d runs: %s", err, len(f.plans), result.Answer)
+	}
+	first, second := time.Duration(f.plans[0].Study.Design.Budget), time.Duration(f.plans[1].Study.Design.Budget)
+	if spent := time.Duration(len(f.plans[0].Treatments)*f.plans[0].Blocks()) * time.Second; first >= time.Hour || second != time.Hour-spent {
+		t.Errorf("the first run has %s, the second %s", first, second)
+	}
+	// The first trials take longer than was planned: nothing is left for the proof.
+	f, o = budget(10 * time.Minute)
+	f.trialTime = 9 * time.Second
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") {
+		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
+	}
+}
