@@ -37,7 +37,7 @@ func TestMeasureKept(t *testing.T) {
 		measure := func(args ...string) string {
 			return run(ExitOK, append(append([]string{"measure", "10.0.0.1"}, short...), args...)...)
 		}
-		if said := measure("--name", "before the cable", "--out", "page"); !strings.Contains(said, "measure-10.0.0.1 (linerate report ") || !strings.Contains(said, "page/report.html") {
+		if said := measure("--name", "before the cable", "--out", "page"); !strings.Contains(strings.Join(strings.Fields(said), " "), "measure-10.0.0.1 “before the cable” (linerate report measure-10.0.0.1)") || !strings.Contains(said, "page/report.html") {
 			t.Errorf("%s", said)
 		}
 		measure("--mode", "all", "--latency=false")
@@ -77,7 +77,7 @@ func TestMeasureKept(t *testing.T) {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "after")
-		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "Whether the goodput of measure-10.0.0.1-4 differs") {
+		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "Whether the goodput of “after” differs from") {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "both ways", "--direction", "both")
