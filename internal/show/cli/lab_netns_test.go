@@ -206,7 +206,7 @@ func TestLab(t *testing.T) {
 		_ = l.cmd.Wait()
 		_ = server.Wait()
 		awaitNone(t, l.mark, "the conductor was killed")
-		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed || !strings.Contains(out, "is up: start one") {
+		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed || !strings.Contains(out, "is up: start it") {
 			t.Errorf("the lab is still there: status %d, %s", status, out)
 		}
 	})
