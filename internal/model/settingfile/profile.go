@@ -12,7 +12,7 @@ func (f *File) profile(text string) {
 			section = strings.ToLower(strings.Trim(line, "[]"))
 			continue
 		}
-		apart := func(why string) { f.Apart = append(f.Apart, Apart{f.Name, n, line, why, false}) }
+		apart := func(why string) { f.Apart = append(f.Apart, Apart{f.Name, n, line, why, nil, false}) }
 		key, _, found := strings.Cut(line, "=")
 		switch key = strings.TrimSpace(key); {
 		case section == "sysctl" && (key == "type" || key == "enabled" || key == "replace" || key == "priority"):

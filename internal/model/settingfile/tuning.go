@@ -58,6 +58,10 @@ type Line struct {
 	// Bound is tuned's ">" or "<": set only if that makes the value larger, or
 	// smaller, than it is.
 	Bound string
+
+	// Slip is why programs refuse the line as it is written, which is Written; empty: they
+	// do not. Key and Value are what was meant.
+	Slip, Written string
 }
 
 // Where returns file:line.
@@ -92,6 +96,8 @@ type Apart struct {
 	Line int
 	Text string
 	Why  string
+	// Instead are the lines that were meant, where that is known.
+	Instead []string
 	// Wrong: the line is a mistake, rather than of no concern here.
 	Wrong bool
 }
@@ -146,12 +152,23 @@ func entries(text string) iter.Seq2[int, string] {
 
 // sysctl reads a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
+	text, slip := line, ""
+	if f.Format == sysctlConf {
+		meant, why := intended(line)
+		if len(meant) > 1 {
+			f.Apart = append(f.Apart, Apart{f.Name, n, line, why, meant, true})
+			return
+		}
+		if len(meant) == 1 {
+			line, slip = meant[0], why
+		}
+	}
 	key, value, found := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	key, optional := strings.CutPrefix(key, "-") // an error in setting it is ignored (sysctl.d(5))
 	key = strings.TrimSpace(key)
 	apart := func(why string, wrong bool) {
-		f.Apart = append(f.Apart, Apart{f.Name, n, line, why, wrong})
+		f.Apart = append(f.Apart, Apart{f.Name, n, text, why, nil, wrong})
 	}
 	switch {
 	case !found && optional && key != "":
@@ -186,7 +203,15 @@ func (f *File) sysctl(n int, line string) {
 	if f.commented() {
 		value, _, comment = strings.Cut(value, "#")
 	}
-	l.Value = strings.Join(strings.Fields(unquoted(strings.TrimSpace(value))), " ")
+	value = strings.TrimSpace(value)
+	if bare := unquoted(value); bare != value {
+		if value = bare; slip == "" && f.Format == sysctlConf && f.System != FreeBSD && f.System != OpenBSD {
+			slip = "the quotes become part of the value"
+		}
+	}
+	if l.Value = strings.Join(strings.Fields(value), " "); slip != "" {
+		l.Slip, l.Written = slip, text
+	}
 	switch {
 	case l.Value == "" && comment:
 		apart("expected a value before the comment", true)

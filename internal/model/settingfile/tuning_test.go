@@ -13,7 +13,7 @@ func TestSysctlConf(t *testing.T) {
 	want := []Line{
 		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
 		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"},
-		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576"},
+		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576", Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
 	}
 	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != sysctlConf {
 		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
@@ -26,6 +26,57 @@ func TestSysctlConf(t *testing.T) {
 	}
 	if !slices.Equal(wrong, []int{8, 9, 10, 12}) || len(f.Apart) != 6 {
 		t.Errorf("apart: %+v", f.Apart)
+	}
+}
+
+// TestPasted: of what people paste instead of settings, the settings that were meant.
+func TestPasted(t *testing.T) {
+	for line, want := range map[string][]string{
+		"sysctl -w net.ipv4.tcp_sack=1":                                       {"net.ipv4.tcp_sack = 1"},
+		"$ sudo /sbin/sysctl -q -w net.ipv4.tcp_rmem='4096 87380 16777216'":   {"net.ipv4.tcp_rmem = 4096 87380 16777216"},
+		`sysctl -w "net.ipv4.tcp_wmem=4096 1 2" # so much`:                    {"net.ipv4.tcp_wmem = 4096 1 2"},
+		"sysctl –w net.core.rmem_max=1 && sudo sysctl -w net.core.wmem_max=2": {"net.core.rmem_max = 1", "net.core.wmem_max = 2"},
+		"sysctl -w net.core.rmem_max=1 net.core.wmem_max=2":                   {"net.core.rmem_max = 1", "net.core.wmem_max = 2"},
+		"net.ipv4.tcp_sack: 1":                                                {"net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack 1":                                                 {"net.ipv4.tcp_sack = 1"},
+		"/proc/sys/net/ipv4/conf/eth0.5/rp_filter = 1":                        {"net.ipv4.conf.eth0/5.rp_filter = 1"},
+		"echo 1 > /proc/sys/net/ipv4/tcp_sack":                                {"net.ipv4.tcp_sack = 1"},
+		`echo "1 2 3" | sudo tee /proc/sys/net/ipv4/tcp_rmem`:                 {"net.ipv4.tcp_rmem = 1 2 3"},
+		"sudo sh -c 'echo 1 > /proc/sys/net/ipv4/tcp_sack'":                   {"net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_congestion_control = “bbr”":                             {"net.ipv4.tcp_congestion_control = bbr"},
+		"net.core.rmem_max\u00a0=\u00a04194304":                               {"net.core.rmem_max = 4194304"},
+		"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 0":                        {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
+		"net.ipv4.tcp_sack = 1; net.ipv4.tcp_dsack = 0;":                      {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
+		// What is right, or cannot be told.
+		"net.ipv4.tcp_sack = 1 # it’s on": {},
+		"-net.ipv4.tcp_sack = 1":          {},
+		"sysctl -p":                       {},
+		"net.ipv4/tcp_sack = 1":           {},
+		"kernel.core_pattern = |/a b=c":   {},
+	} {
+		f := Read("x.conf", []byte(line+"\n"), Linux)
+		got := []string{}
+		for _, l := range f.Lines {
+			if l.Slip != "" {
+				got = append(got, l.Setting())
+			}
+			if (l.Slip != "") != (l.Written == line) {
+				t.Errorf("%s: %+v", line, l)
+			}
+		}
+		for _, a := range f.Apart {
+			if got = append(got, a.Instead...); !a.Wrong || a.Text != line {
+				t.Errorf("%s: %+v", line, a)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+		for _, fixed := range got {
+			if again := Read("x.conf", []byte(fixed), Linux); len(again.Lines) != 1 || again.Lines[0].Slip != "" || again.Lines[0].Setting() != fixed {
+				t.Errorf("%s: %q is read as %+v", line, fixed, again)
+			}
+		}
 	}
 }
 
@@ -90,7 +141,7 @@ func TestWinning(t *testing.T) {
 // Whatever a file holds, every line of it that is no comment is accounted for
 // once, and what is read can be written and read again.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'"} {
+	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a", "net.a: 1", "net/a.b=“1”\u00a0"} {
 		f.Add("x.conf", seed)
 		f.Add("loader.conf", seed)
 	}
@@ -106,6 +157,9 @@ func FuzzRead(f *testing.F) {
 		for _, l := range Winning([]File{file}) {
 			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") || strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
 				continue // written as it is it would mean something else
+			}
+			if _, why := intended(l.Setting()); why != "" && file.Format != sysctlConf {
+				continue // other formats take it
 			}
 			again := Read("again.conf", []byte(l.Setting()+"\n"), Linux)
 			if len(again.Lines) != 1 || again.Lines[0].Value != l.Value || again.Lines[0].Key != l.Key {

@@ -86,8 +86,8 @@ func MachineWide(key string) bool {
 type removedParameter struct {
 	key, since string
 	now        string // to set instead; empty: nothing
-	why        string
-	kept       bool // the name is still there, and setting it changes nothing
+	why        string // empty: it was renamed
+	kept       bool   // the name is still there, and setting it changes nothing
 }
 
 var removed = table(removedCSV, func(column map[string]string) removedParameter {
@@ -106,10 +106,13 @@ func Removed(key string) string {
 	if r.since != "" {
 		text = "Linux has no such parameter since " + r.since
 	}
-	if text += ": " + r.why; r.now != "" {
-		text += "; now " + r.now
+	switch {
+	case r.why == "":
+		return text + ": its name is " + r.now + " now"
+	case r.now != "":
+		return text + ": " + r.why + "; now " + r.now
 	}
-	return text
+	return text + ": " + r.why
 }
 
 // remark is what is known of a parameter of a BSD, where no kernel can be asked.

@@ -120,7 +120,7 @@ func (c *checker) file(f *settingfile.File) {
 		if a.Wrong {
 			id, severity = "syntax", record.LintError
 		}
-		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line, Value: a.Text, Says: a.Why})
+		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line, Value: a.Text, Says: a.Why, Fix: strings.Join(a.Instead, "\n")})
 	}
 	for _, l := range f.Lines {
 		comment := ""
@@ -128,6 +128,10 @@ func (c *checker) file(f *settingfile.File) {
 			l.Value, comment = l.Bare()
 		}
 		c.twice(l)
+		if l.Slip != "" {
+			c.add(l, "syntax", record.LintError, "", "%s", l.Slip)
+			c.correct(l.Key, l.Value)
+		}
 		if comment != "" {
 			c.comment(l, comment)
 		}
@@ -189,6 +193,8 @@ func (c *checker) linux(l settingfile.Line) {
 			c.amount(l, p, numbers)
 			c.sizes(l, p, numbers)
 		}
+	} else {
+		c.switched(l)
 	}
 	if !c.wins(l) {
 		return // what it would do does not matter any more
@@ -211,6 +217,11 @@ func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
 	switch {
+	case strings.Contains(l.Key, "/") && setting.InterfaceOf(l.Key) == "":
+		path := strings.NewReplacer(".", "/", "/", ".").Replace(l.Key)
+		c.add(l, "syntax", record.LintError, "", "after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%s", path)
+		c.correct(strings.ReplaceAll(l.Key, "/", "."), l.Value)
+		return false
 	case i >= 0:
 		r := removed()[i]
 		since := ""
@@ -224,7 +235,7 @@ func (c *checker) exists(l settingfile.Line) bool {
 		if r.kept {
 			severity, says = record.LintWarning, "it does nothing any more"
 		}
-		c.add(l, id, severity, fix, "%s%s: %s", says, since, r.why)
+		c.add(l, id, severity, fix, "%s%s: %s", says, since, cmp.Or(r.why, "its name is "+r.now+" now"))
 		key, value, _ := strings.Cut(r.now, " = ")
 		c.correct(key, cmp.Or(value, l.Value))
 		return false

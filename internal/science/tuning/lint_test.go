@@ -88,6 +88,13 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
 		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
 		{"nonsense", nil, []string{"1 syntax error"}},
+		{"sysctl -w net.ipv4.tcp_sack=1", nil, []string{"1 syntax error"}},
+		{"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1", nil, []string{"1 syntax error"}},
+		{"net.ipv4/tcp_sack = 1", today(), []string{"1 syntax error"}},
+		{"net/ipv4.tcp_sack = 1", nil, []string{"1 syntax error"}},
+		{"net.ipv4.conf.eth0/100.rp_filter = 0", nil, nil},
+		{"net.ipv4.conf.eth0.rp_filter = on", nil, []string{"1 refused error"}},
+		{"kernel.sysrq = on\nkernel.hostname = on", &Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"}, "kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network warning", "2 not-network warning"}},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)}, test.kernel)
 		if got := what(found); !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
@@ -146,6 +153,10 @@ func TestMeant(t *testing.T) {
 		"net.ipv4.tcp_keepalive_probes = 5x":           "",
 		"net.ipv4.tcp_notsent_lowat = 1 2k":            "",
 		"net.ipv4.tcp_congestion_control = CUBIC":      "cubic",
+		"net.ipv4.tcp_sack = on":                       "1",
+		"net.ipv4.tcp_timestamps = No":                 "0",
+		"net.ipv4.conf.eth0.rp_filter = true":          "1",
+		"net.core.somaxconn = on":                      "",
 		"net.ipv4.tcp_rmem = 4096,131072;64M # so big": "4096 131072 67108864",
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{Congestion: []string{"cubic"}})
@@ -158,6 +169,30 @@ func TestMeant(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
+	}
+}
+
+// TestPasted: a finding on what was pasted has the line as it should read, and a new name of
+// a parameter is told.
+func TestPasted(t *testing.T) {
+	for line, want := range map[string][2]string{
+		"sudo sysctl -w net.ipv4.tcp_sack=1": {"expected KEY = VALUE, not a command", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4/tcp_sack = 1":              {"/proc/sys/net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack\u00a0= 1":         {"a non-breaking space", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack = on":             {`"on" is refused`, "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.ip_conntrack_max = 5":      {"its name is net.netfilter.nf_conntrack_max now", "net.netfilter.nf_conntrack_max = 5"},
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), "")}, nil)
+		if len(found.Findings) != 1 || !strings.Contains(found.Findings[0].Says, want[0]) || found.Findings[0].Correction != want[1] {
+			t.Errorf("%s: %+v, want %q", line, found.Findings, want)
+		}
+	}
+	found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1"), "")}, nil)
+	if len(found.Findings) != 1 || found.Findings[0].Fix != "net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_dsack = 1" {
+		t.Errorf("%+v", found.Findings)
+	}
+	if says := Removed("net.ipv4.ip_conntrack_max"); !strings.HasSuffix(says, ": its name is net.netfilter.nf_conntrack_max now") {
+		t.Error(says)
 	}
 }
 

@@ -22,7 +22,7 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 		made := record.TuneSetting{Key: s.Key, Value: s.Value, File: s.File, Line: s.Line}
 		line := winning[i]
 		if key, value, ok := corrected(found, s); ok {
-			made.Corrected = s.Key + " = " + s.Value
+			made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
 			made.Key, made.Value, line.Key, line.Value = key, value, key, value
 		}
 		made.Why = useless(files, found, t, hosts, made)

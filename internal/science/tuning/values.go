@@ -117,9 +117,26 @@ var suffixes = map[string]map[string]int64{
 	"":    {"k": 1000, "m": 1000000},
 }
 
+// truths are words for numbers that switch something.
+var truths = map[string]string{"on": "1", "yes": "1", "true": "1", "enable": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disable": "0", "disabled": "0"}
+
+// switched reports a word where a parameter of which nothing else is known takes a number: it
+// has one now, or it is of the network, where no parameter takes such words.
+func (c *checker) switched(l settingfile.Line) {
+	known, _ := c.ask(l.Key)
+	_, number := integer(known.Value)
+	if value, word := truths[strings.ToLower(l.Value)]; word && (number || known.Value == "" && strings.HasPrefix(l.Key, "net.")) {
+		c.add(l, "refused", record.LintError, value, "the kernel takes whole numbers only; %q is refused", l.Value)
+		c.correct(l.Key, value)
+	}
+}
+
 // meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
 // take it; empty: it is not known what was meant.
 func meant(text string, p *parameter) string {
+	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 && p.max <= 255 && p.unit == "" {
+		return value
+	}
 	if text = strings.TrimRight(text, "; "); p.values == 1 && thousands.MatchString(text) {
 		text = strings.ReplaceAll(text, ",", "")
 	}

@@ -21,7 +21,11 @@ func Lint(found *record.Lint) document.Document {
 	var list []document.Block
 	for _, f := range found.Findings {
 		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
-		list = append(list, document.Diagnostic{Head: head, Text: f.Says, Fix: f.Fix})
+		fix := f.Fix
+		if f.Correction != "" && (fix == "" || strings.HasSuffix(f.Correction, "= "+fix) || strings.HasPrefix(f.Correction, fix+" =")) {
+			fix = f.Correction // the whole line
+		}
+		list = append(list, document.Diagnostic{Head: head, Text: f.Says, Fix: fix})
 	}
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)

@@ -94,8 +94,8 @@ func (t *terminal) block(b document.Block) {
 	case document.Diagnostic:
 		t.paragraph("", "", "    ", b.Head) // begins as editors read it
 		t.paragraph("", "    ", "    ", b.Text)
-		if b.Fix != "" {
-			t.paragraph("", "    → ", "      ", b.Fix)
+		for line := range strings.Lines(b.Fix) {
+			t.paragraph("", "    → ", "      ", line)
 		}
 	case document.Listing:
 		if b.Caption != "" {

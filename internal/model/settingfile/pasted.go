@@ -1,0 +1,100 @@
+package settingfile
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// This file reads what people paste into a sysctl.conf that programs refuse there: commands
+// for a shell, paths below /proc/sys, several settings on a line, and characters of web pages.
+
+// below begins the path of a parameter's file, which is another spelling of its name.
+const below = "/" + "proc/sys/"
+
+var (
+	// assigned begins a setting: a name of the kernel's, and what is to be its value follows.
+	assigned = regexp.MustCompile(`(?:^|[\s;,])["']?((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:;"']+)\s*=\s*`)
+	// unassigned is one without an equals sign.
+	unassigned = regexp.MustCompile(`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
+	// command is sysctl(8) with what comes before its settings.
+	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
+	// after is what can follow a value and belongs to the next setting.
+	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
+	// written is a value that is written to a file below /proc/sys.
+	written = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
+)
+
+// intended returns the settings "key = value" that were meant by a line, and why it is none
+// itself. There are none if the line is right, or nothing is known of it.
+func intended(line string) (list []string, why string) {
+	text, _, _ := strings.Cut(line, "#") // in a shell a comment follows, and after a value Bare finds it
+	text, odd := ascii(strings.TrimSpace(text))
+	switch m := written.FindStringSubmatch(text); {
+	case m != nil:
+		return []string{assignment(m[2], m[1])}, "expected KEY = VALUE, not a command"
+	case odd != "":
+		why = odd + ", as in text from a web page, becomes part of the name or value"
+	}
+	if m := command.FindStringSubmatch(text); m != nil {
+		text, why = m[2], "expected KEY = VALUE, not a command"
+	}
+	if m := unassigned.FindStringSubmatch(text); m != nil && !assigned.MatchString(text) {
+		return []string{assignment(m[1], m[2])}, "expected an equals sign between name and value"
+	}
+	at := assigned.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		list = append(list, assignment(text[m[2]:m[3]], after.ReplaceAllString(text[m[1]:end], "")))
+	}
+	switch {
+	case len(at) > 1 && why == "":
+		return list, "expected one setting on a line"
+	case len(at) == 1 && why == "" && strings.HasPrefix(text, below):
+		return list, "expected the name without /proc/sys/"
+	case why == "" || len(at) > 0 && at[0][0] > 0 && text[:at[0][0]] != "-":
+		return nil, ""
+	}
+	return list, why
+}
+
+// assignment is a line for a sysctl.conf.
+func assignment(key, value string) string {
+	value = strings.TrimSpace(value)
+	if n := len(value) - 1; n > 0 && strings.HasSuffix(value, `"`) != strings.HasPrefix(value, `"`) || strings.HasSuffix(value, "'") != strings.HasPrefix(value, "'") {
+		value = strings.Trim(value, `"'`) // the other one is before the key
+	}
+	if path, found := strings.CutPrefix(key, below); found {
+		key = path
+	}
+	return dotted(key) + " = " + unquoted(value)
+}
+
+// ascii replaces the spaces, quotes and dashes of typography, and names the first.
+func ascii(text string) (plain, odd string) {
+	plain = strings.Map(func(r rune) rune {
+		name, instead := "", r
+		switch {
+		case r == '\u00a0' || r == '\u202f':
+			name, instead = "a non-breaking space", ' '
+		case r == '\u200b' || r == '\ufeff':
+			name, instead = "an invisible space", -1
+		case r > unicode.MaxASCII && unicode.IsSpace(r):
+			name, instead = "a wide space", ' '
+		case strings.ContainsRune("“”„‟«»″", r):
+			name, instead = "a typographic quote", '"'
+		case strings.ContainsRune("‘’‚‛′", r):
+			name, instead = "a typographic quote", '\''
+		case strings.ContainsRune("‐‑‒–—−", r):
+			name, instead = "a typographic dash", '-'
+		}
+		if odd == "" {
+			odd = name
+		}
+		return instead
+	}, text)
+	return plain, odd
+}
