@@ -125,13 +125,17 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 		}
 		byNetem = byNetem || parts[0].NetemLimit+parts[1].NetemLimit > 0
 	}
+	const kernels, own = "the kernel's netem", "linerate's link emulator"
 	switch {
 	case byNetem && len(emulator.links) > 0:
-		impairedBy = "delay and loss by the kernel's netem, of links with marks by linerate's link emulator"
+		impairedBy = kernels + ", of links with marks by " + own
 	case byNetem:
-		impairedBy = "delay and loss by the kernel's netem"
+		impairedBy = kernels
 	case len(emulator.links) > 0:
-		impairedBy = "delay and loss by linerate's link emulator"
+		impairedBy = own
+	}
+	if impairedBy != "" {
+		impairedBy = "delay and loss by " + impairedBy
 	}
 	return nodes, impairedBy, emulator.start()
 }

@@ -13,8 +13,9 @@ import (
 )
 
 // ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each
-// once, with the most similar name. They are warnings: real hosts have kernels of
-// their own, and a module that is loaded later may bring a parameter.
+// once, with the most similar name, and of those that a lab's host cannot set. They are
+// warnings: real hosts have kernels of their own, and a module that is loaded later may bring
+// a parameter.
 func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -26,6 +27,13 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
 			return
 		}
 		warned[key] = true
+		if tuning.MachineWide(key) {
+			// A namespace that is not the machine's first one does not show it.
+			if len(h.Via) == 0 {
+				list = append(list, fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host))
+			}
+			return
+		}
 		asked := key
 		if setting.InterfaceOf(key) != "" { // which this machine need not have
 			parts := strings.Split(key, ".")
@@ -33,8 +41,7 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
 			asked = strings.Join(parts, ".")
 		}
 		exists, _, err := sysctls.Writable(asked)
-		// A namespace that is not the machine's first one does not show what is machine-wide.
-		if exists || err != nil || tuning.MachineWide(key) {
+		if exists || err != nil {
 			return
 		}
 		text := "this machine's kernel does not have " + key

@@ -46,6 +46,7 @@ factors:
 	for i, host := range []string{"a", "b", "a"} {
 		real = append(real, virtual[i]+" (that of "+host+" is another one)")
 	}
+	virtual = append([]string{"net.core.rmem_max is machine-wide, and a lab's hosts are network namespaces: a cannot set it"}, virtual...)
 	for text, want := range map[string][]string{text: real, strings.NewReplacer("via: [ssh, a], ", "", "via: [ssh, b], ", "").Replace(text): virtual} {
 		if got := ParameterWarnings(planOf(t, text), proc.Sysctls{Root: root}); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)

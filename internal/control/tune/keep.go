@@ -196,21 +196,26 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	switch {
 	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
 		return d, fmt.Errorf("--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of such a run", made.ID)
-	case made.Factors[0].Ablate == "" && len(t.all) > 1:
+	case made.Factors[0].Ablate == "" && len(t.all)-len(made.Factors[0].Untried) > 1:
 		return d, fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate", made.ID)
 	case made.Status == notebook.Interrupted || made.Status == notebook.Running:
 		return d, fmt.Errorf("--keep: run %s is not complete; continue it first: linerate run --resume %s", made.ID, made.ID)
 	}
 	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
 	t.options.Set = made.Design.Set
+	var untried []settingfile.Untried
 	for _, s := range t.all {
+		if s.Verdict == record.NotTried {
+			untried = append(untried, settingfile.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
+			continue
+		}
 		t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
 	}
 	if t.study, err = study.Parse(made.Study, base, t.options.Set...); err != nil {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
 	return settingfile.Design{
-		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines,
+		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: untried,
 		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
 	}, nil
 }

@@ -280,6 +280,9 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *told) {
 	for _, s := range result.Settings {
 		k := strings.TrimPrefix(s.Key, "net.ipv4.")
 		named := s.Verdict == record.Harms || s.Verdict == record.Mixed
+		if s.Keep && named {
+			l.note(&l.doesIt, "kept", fmt.Sprintf("%s %s %s: %s", k, s.Verdict, s.Why, result.Answer))
+		}
 		if slices.Contains(c.harms, k) && !named {
 			l.note(&l.unnamed, "unnamed", fmt.Sprintf("%s %s %s: %s", k, s.Verdict, s.Why, result.Answer))
 		}

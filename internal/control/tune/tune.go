@@ -237,7 +237,7 @@ func (t *Tuner) design() (settingfile.Design, error) {
 			d.Notes = append(d.Notes, fmt.Sprintf("Added: %s = %s: %s", s.Key, s.Value, s.Added))
 		}
 		if s.Verdict == record.NotTried {
-			d.Notes = append(d.Notes, fmt.Sprintf("Not tried: %s = %s: %s", s.Key, s.Value, s.Why))
+			d.Untried = append(d.Untried, settingfile.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
 		}
 	}
 	search, err := t.search()

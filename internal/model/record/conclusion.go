@@ -28,6 +28,9 @@ type Conclusion struct {
 	Outages    []LevelOutages    `json:"outages,omitempty"`
 	Lists      []*Tune           `json:"lists,omitempty"`
 
+	// Untried are settings of the list that the run could not try.
+	Untried []Untried `json:"untried,omitempty"`
+
 	// Doubts name the checks of linerate's own figures that failed, in DoubtedTrials of
 	// Trials trials.
 	Doubts        []string `json:"doubts,omitempty"`

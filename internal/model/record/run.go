@@ -118,6 +118,15 @@ type Factor struct {
 	Levels   []Level `json:"levels"`
 	// Ablate is the level that others take apart, those with a Part.
 	Ablate string `json:"ablate,omitempty"`
+	// Untried are settings of the list that no level has.
+	Untried []Untried `json:"untried,omitempty"`
+}
+
+// Untried is a setting of a list that could not be tried.
+type Untried struct {
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"`
+	Why   string `json:"why"`
 }
 
 // Level names one value of a factor and says what it stands for.

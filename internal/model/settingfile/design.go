@@ -32,6 +32,8 @@ type Design struct {
 	Hosts []string
 	// Lines are the list: each key once. The congestion control is an option of the flows.
 	Lines []Line
+	// Untried are the list's other settings, and why each is not tried.
+	Untried []Untried
 	// Written are its lines before they were corrected; none: as Lines.
 	Written []Line
 	// Ablate tries each line by itself, and the list without it, where there are
@@ -46,6 +48,9 @@ type Design struct {
 	// with.
 	Sets []Set
 }
+
+// Untried is a setting of a list that is not tried.
+type Untried struct{ Key, Value, Why string }
 
 // Set is some lines of a list, tried together.
 type Set struct {
@@ -75,13 +80,21 @@ func (d Design) levels() []level {
 	}
 	list := []level{
 		{name: AsItIs, about: "no setting of the list"},
-		{name: TheList, about: "every setting of the list", lines: d.Lines},
+		{name: TheList, about: "every setting of the list" + d.tried(), lines: d.Lines},
 	}
 	if len(d.Written) > 0 {
-		list[1].about = "every setting of the list, as corrected"
+		list[1].about = "every setting of the list" + d.tried() + ", as corrected"
 		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected", lines: d.Written})
 	}
 	return append(list, level{name: OffAgain, about: "as it is once more: what differs here is chance, or was left behind"})
+}
+
+// tried follows "the list" where only a part of it is tried.
+func (d Design) tried() string {
+	if len(d.Untried) == 0 {
+		return ""
+	}
+	return " that could be tried"
 }
 
 func (d Design) sets() (list []level) {
@@ -124,6 +137,12 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	fmt.Fprintf(b, "factors:\n  %s:\n", Factor)
 	if d.Ablate && d.Search == nil && len(d.Sets) == 0 && len(d.Lines) > 1 {
 		fmt.Fprintf(b, "    ablate: %s\n", quoted(TheList))
+	}
+	if len(d.Untried) > 0 {
+		fmt.Fprint(b, "    untried:\n")
+	}
+	for _, u := range d.Untried {
+		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", quoted(u.Key), quoted(u.Value), quoted(u.Why))
 	}
 	fmt.Fprint(b, "    levels:\n")
 	for _, l := range d.levels() {

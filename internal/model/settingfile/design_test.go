@@ -40,6 +40,7 @@ func TestDesign(t *testing.T) {
 	d := settingfile.Design{
 		Name: "tune", Question: `Which of "these" {1..3}?`, Notes: []string{"one\nline"}, Hosts: []string{"a", "b"},
 		Lines: lines("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.conf.all.rp_filter"), Ablate: true,
+		Untried: []settingfile.Untried{{Key: "net.core.rmem_max", Value: "16 {M}", Why: `host a: "machine-wide"`}, {Key: "net.ipv4.conf.*.rp_filter", Value: "1", Why: "a pattern"}},
 	}
 	text, err := d.Study("base.yaml", []byte(base))
 	if err != nil {
@@ -51,6 +52,12 @@ func TestDesign(t *testing.T) {
 	}
 	if s.Name != "tune" || s.Question != d.Question || s.Design.Replicates != 3 || len(s.Topology.Links) != 1 {
 		t.Errorf("%+v", s)
+	}
+	if u := s.Factors[0].Untried; len(u) != 2 || settingfile.Untried(u[0]) != d.Untried[0] || settingfile.Untried(u[1]) != d.Untried[1] {
+		t.Errorf("not tried: %+v", u)
+	}
+	if about := s.Factors[0].Levels[1].About; about != "every setting of the list that could be tried" {
+		t.Errorf("the list is %s", about)
 	}
 	var got []string
 	for _, l := range s.Factors[0].Levels {

@@ -174,6 +174,7 @@ func reference() string {
 		{"workload: a flow", reflect.TypeFor[Flow](), "of this flow"},
 		{"workload: an event", reflect.TypeFor[Event](), ""},
 		{"factors: a factor", reflect.TypeFor[Factor](), ""},
+		{"factors: a setting that is not tried", reflect.TypeFor[Untried](), ""},
 		{"factors: a level", reflect.TypeFor[Level](), ""},
 		{"factors: workload of a level", reflect.TypeFor[Override](), "of all flows at this level"},
 		{"design", reflect.TypeFor[Design](), ""},

@@ -17,6 +17,9 @@ func (p *Plan) Factors() []record.Factor {
 	var list []record.Factor
 	for _, f := range p.Study.Factors {
 		made := record.Factor{Name: f.Name, Role: f.Role, Baseline: f.Baseline, Ablate: f.Ablate}
+		for _, u := range f.Untried {
+			made.Untried = append(made.Untried, record.Untried(u))
+		}
 		for _, l := range f.Levels {
 			if !used[[2]string{f.Name, l.Name}] {
 				continue

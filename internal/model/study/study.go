@@ -90,6 +90,15 @@ type Factor struct {
 	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
 	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
 	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level whose settings are tested one by one: each alone ('only …'), and the level without each ('without …')"`
+	// Untried are settings that its levels do not have.
+	Untried []Untried `yaml:"untried" json:"untried,omitempty" doc:"settings of a list that no level has, by name: the answer says that they were not tried"`
+}
+
+// Untried is a setting of a list that no level has.
+type Untried struct {
+	Key   string `yaml:",key" json:"key"`
+	Value string `yaml:"value" json:"value,omitempty" doc:"its value in the list"`
+	Why   string `yaml:"why,required" json:"why" doc:"why it is not tried"`
 }
 
 // Level is a set of settings and workload values.

@@ -72,7 +72,7 @@ func TestAnswers(t *testing.T) {
 		want      string
 	}{
 		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a and net.b together: alone neither makes a difference; the other one makes no difference."},
-		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); nor does any of its 2 settings."},
+		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); none of its 2 settings makes a difference, alone or left out."},
 		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; the other one is unclear."},
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
 		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the largest lever is net.a, alone 4.00× (3.99–4.01); the 2 others make no difference."},
@@ -97,11 +97,11 @@ func TestListAlone(t *testing.T) {
 	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep || got.Settings[2].Verdict != record.NotTried {
 		t.Errorf("%+v", got.Settings)
 	}
-	if want := "What could be tried of the list (2 of 3 settings) improves goodput: 4.00× (3.99–4.01). 1 was not tried."; got.Answer != want {
+	if want := "The 2 settings that could be tried improve goodput: 4.00× (3.99–4.01). Of the list's 3 settings, 1 was not tried: net.c (it is not there)."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 	got = Judge(run, two[1:], nil)
-	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep || got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). 1 was not tried." {
+	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep || got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c (it is not there)." {
 		t.Errorf("%s %+v", got.Answer, got.Settings)
 	}
 }
@@ -184,7 +184,7 @@ func TestPartlyTried(t *testing.T) {
 		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "all 2 settings that were tried make no difference."},
 		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it; the other one that was tried makes no difference."},
 		{13, up, []string{open, open, open, open}, "no single one of its settings that were tried clearly does it; the 2 settings that were tried are unclear."},
-		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "nor does any of its 2 settings."},
+		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "none of its 2 settings makes a difference, alone or left out."},
 	} {
 		run, settings := runOf(test.list, sameWords, test.verdicts...)
 		f := &run.Factors[0]
@@ -198,5 +198,20 @@ func TestPartlyTried(t *testing.T) {
 		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
+	}
+}
+
+// TestReasons: settings that were not tried are named with the reason, once for each, and of
+// many the last are counted.
+func TestReasons(t *testing.T) {
+	var not []record.Untried
+	for i, why := range strings.Fields("wide wide absent wide wide wide refused pattern switch") {
+		not = append(not, record.Untried{Key: string(rune('a' + i)), Why: why})
+	}
+	if got, want := Reasons(not), "a, b, d and 2 others (wide); c (absent); g (refused); 2 for other reasons"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := Reasons(not[:4]), "a, b and d (wide); c (absent)"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/stats"
 )
 
 // What is good for goodput may be bad for latency. The verdict on a setting is
@@ -133,9 +134,9 @@ func also(t *record.Tune, level string, e *record.Effect) string {
 		case b.Verdict == record.Improves:
 			better = append(better, r.Label+" "+change(t, level, r, b))
 		case b.Verdict == record.Inconclusive && isWorse(r, b, t.Margin):
-			open = append(open, fmt.Sprintf("%s may be worse (%s, inconclusive)", r.Label, meanText(r, b)))
+			open = append(open, fmt.Sprintf("%s may be worse (%s, inconclusive%s)", r.Label, meanText(r, b), reason(b)))
 		case b.Verdict == record.Inconclusive:
-			open = append(open, fmt.Sprintf("%s is inconclusive (%s)", r.Label, meanText(r, b)))
+			open = append(open, fmt.Sprintf("%s is inconclusive (%s%s)", r.Label, meanText(r, b), reason(b)))
 		}
 	}
 	var parts []string
@@ -157,6 +158,14 @@ func also(t *record.Tune, level string, e *record.Effect) string {
 		parts = append(parts, "; "+one)
 	}
 	return strings.Join(parts, "")
+}
+
+// reason follows an inconclusive effect's size: why it is, unless by its interval alone.
+func reason(e *record.Effect) string {
+	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) {
+		return ""
+	}
+	return ": " + e.Why
 }
 
 // meanText is sizeText without the interval.

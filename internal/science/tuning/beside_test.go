@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/stats"
 )
 
 // beside puts an effect on latency beside each of a run's: by level.
@@ -185,5 +185,34 @@ func TestOffer(t *testing.T) {
 	}
 	if o := offer(run, settingfile.TheList, record.TuneProof{Effect: &run.Effects[1]}); o != nil {
 		t.Errorf("what costs nothing is offered as a trade: %+v", o)
+	}
+}
+
+// TestTooFewIsSaid: why a response beside is inconclusive is said, unless it is its interval.
+func TestTooFewIsSaid(t *testing.T) {
+	for why, want := range map[string]string{
+		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse (1.20×, inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000)",
+		stats.Spans + "0.9× to 1.6×":                                      "; latency p99 may be worse (1.20×, inconclusive)",
+	} {
+		run, settings := runOf(up, sameWords, sameWords, sameWords)
+		beside(run, map[string]string{settingfile.TheList: open})
+		effect(run, run.Factors[0], settingfile.TheList).Beside[0].Why = why
+		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want+";") && !strings.Contains(got, want+".") {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestKeptHelps: a setting that the list is worse without, and that is part of the proof, helps
+// with the others, whatever it does alone.
+func TestKeptHelps(t *testing.T) {
+	run, settings := runOf(up, sameWords, down, down, sameWords, down)
+	result := Judge(run, settings, nil)
+	if result.Settings[0].Verdict != record.Mixed {
+		t.Fatalf("%+v", result.Settings[0])
+	}
+	(&Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}).Into(result)
+	if s := result.Settings[0]; s.Verdict != record.Helps || !s.Keep || s.Why != "alone it harms, and the list is worse without it" {
+		t.Errorf("%+v", s)
 	}
 }

@@ -152,9 +152,12 @@ func (f *Found) Into(t *record.Tune) {
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
 		switch {
 		case s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive || s.Verdict == record.Mixed):
-			if slices.Contains(f.Needed, s.Key) {
+			switch {
+			case s.Removed != nil && s.Removed.Verdict == record.Worsens: // whatever it does alone
+				s.Verdict = record.Helps
+			case slices.Contains(f.Needed, s.Key):
 				s.Verdict, s.Why = record.Helps, s.Why+"; only with others: the best set is worse without it"
-			} else {
+			default:
 				s.Why += "; kept with the others: it is not shown that they do without it"
 			}
 		case !s.Keep && s.Verdict == record.Helps:

@@ -30,13 +30,10 @@ func answer(t *record.Tune, run *record.Run) string {
 	case t.List == nil:
 		return "The list has not been tried."
 	case listIsOne(run, t.Settings):
-		parts = append(parts, only(t.Settings)+does(t, of))
+		parts = append(parts, only(t.Settings)+does(t, of, false))
 	default:
-		name := "The list as a whole"
-		if t.Written != nil {
-			name = changed(t.Settings)
-		}
-		parts = append(parts, partly(t.Settings, name)+does(t, of))
+		name, many := subject(t)
+		parts = append(parts, name+does(t, of, many))
 		if t.Written != nil {
 			parts = append(parts, "as written: "+change(t, settingfile.Written, of, t.Written)+", "+t.Written.Verdict)
 		}
@@ -49,22 +46,39 @@ func answer(t *record.Tune, run *record.Run) string {
 	return strings.Join(append(said, untried(t.Settings)...), " ")
 }
 
-// changed names a list that is tried otherwise than it is written.
-func changed(settings []record.TuneSetting) string {
+// subject is the name of what was tried: of a list that could only partly be tried, what is
+// said is about the rest. many: it takes a plural.
+func subject(t *record.Tune) (name string, many bool) {
+	tried, of := 0, 0
 	var added []string
-	for _, s := range settings {
+	corrected := false
+	for _, s := range t.Settings {
 		switch {
-		case s.Verdict == record.NotTried:
-		case s.Corrected != "":
-			return "The list as corrected"
-		case s.Added != "":
+		case s.Added != "" && s.Verdict != record.NotTried:
 			added = append(added, s.Key+" = "+s.Value)
+		case s.Added == "":
+			of++
+			if s.Verdict != record.NotTried {
+				tried++
+				corrected = corrected || s.Corrected != ""
+			}
 		}
 	}
-	if len(added) == 0 {
-		return "The list as corrected"
+	how, whole := "", " as a whole"
+	switch {
+	case t.Written == nil:
+	case corrected || len(added) == 0:
+		how, whole = ", as corrected,", " as corrected"
+	default:
+		how, whole = " with "+join(added), " with "+join(added)
 	}
-	return "The list with " + join(added)
+	switch tried {
+	case of:
+		return "The list" + whole, false
+	case 1:
+		return "The one setting that could be tried" + how, false
+	}
+	return fmt.Sprintf("The %d settings that could be tried%s", tried, how), true
 }
 
 // tried is how many settings of a list were, and whether that is but some of them.
@@ -108,8 +122,8 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm"))
 	}
 	for _, s := range by[record.Trades] {
-		if t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
-			continue // the offer says it
+		if s.Keep || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
+			continue // the proof or the offer says it
 		}
 		said = append(said, fmt.Sprintf("%s trades %s (%s)", s.Key, forWhat(s, t.Responses), s.Why))
 	}
@@ -134,7 +148,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	switch n := len(by[record.NoDifference]); {
 	case n == 0:
 	case n == tried.n && !tried.some && t.List.Verdict == record.NoDifference:
-		said = append(said, fmt.Sprintf("nor does any of its %d settings", n))
+		said = append(said, fmt.Sprintf("none of its %d settings makes a difference, alone or left out", n))
 	default:
 		said = append(said, others(n)+" "+plural(n, "makes", "make")+" no difference")
 	}
@@ -272,17 +286,52 @@ func MostAlone(settings []record.TuneSetting) (most float64) {
 	return most
 }
 
+// mostReasons is how many reasons, and settings of each, a sentence names.
+const mostReasons = 3
+
+// untried says which settings of a list were not tried, and why.
 func untried(settings []record.TuneSetting) []string {
-	n := 0
+	var not []record.Untried
+	of := 0
 	for _, s := range settings {
 		if s.Verdict == record.NotTried {
-			n++
+			not = append(not, record.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
+		}
+		if s.Added == "" || s.Verdict == record.NotTried {
+			of++
 		}
 	}
-	if n == 0 {
+	if len(not) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d %s not tried.", n, plural(n, "was", "were"))}
+	return []string{fmt.Sprintf("Of the list's %d %s, %d %s not tried: %s.", of, plural(of, "setting", "settings"), len(not), plural(len(not), "was", "were"), Reasons(not))}
+}
+
+// Reasons names settings that were not tried, with the reasons: "a and b (machine-wide); c
+// (no such file)". Of many it counts the last ones.
+func Reasons(not []record.Untried) string {
+	var whys, said []string
+	by := map[string][]string{}
+	for _, u := range not {
+		if by[u.Why] == nil {
+			whys = append(whys, u.Why)
+		}
+		by[u.Why] = append(by[u.Why], u.Key)
+	}
+	left := len(not)
+	for i, why := range whys {
+		if i == mostReasons {
+			said = append(said, fmt.Sprintf("%d for other reasons", left))
+			break
+		}
+		keys := by[why]
+		left -= len(keys)
+		if more := len(keys) - mostReasons; more > 1 {
+			keys = append(slices.Clone(keys[:mostReasons]), fmt.Sprintf("%d others", more))
+		}
+		said = append(said, join(keys)+" ("+why+")")
+	}
+	return strings.Join(said, "; ")
 }
 
 // only names the one setting that was tried.
@@ -295,44 +344,31 @@ func only(settings []record.TuneSetting) string {
 	return "The setting"
 }
 
-// partly is the name of a list with how much of it could be tried, where that is not all:
-// what is said of the list is about the rest.
-func partly(settings []record.TuneSetting, name string) string {
-	tried, of := 0, 0
-	for _, s := range settings {
-		if s.Added != "" {
-			continue
-		}
-		if of++; s.Verdict != record.NotTried {
-			tried++
-		}
-	}
-	if tried == of {
-		return name
-	}
-	how := strings.TrimPrefix(strings.TrimPrefix(name, "The list"), " as a whole")
-	return fmt.Sprintf("What could be tried of the list (%d of %d settings)%s", tried, of, how)
-}
-
-// does says what the list does, as a predicate.
-func does(t *record.Tune, of metric.Metric) string {
+// does says what the list does, as a predicate, of several settings in the plural.
+func does(t *record.Tune, of metric.Metric, many bool) string {
 	e := t.List
+	verb := func(one, more string) string {
+		if many {
+			return more
+		}
+		return one
+	}
 	also := also(t, settingfile.TheList, e)
 	size := change(t, settingfile.TheList, of, e)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
-		return " " + e.Verdict + " " + of.Label + ": " + size + also
+		return " " + verb(e.Verdict, strings.TrimSuffix(e.Verdict, "s")) + " " + of.Label + ": " + size + also
 	case record.NoDifference:
 		what := ""
 		if len(t.Responses) > 1 {
 			what = " of " + of.Label
 		}
-		return fmt.Sprintf(" makes no difference%s beyond ±%.3g %%: %s%s", what, 100*t.Margin, size, also)
+		return fmt.Sprintf(" %s no difference%s beyond ±%.3g %%: %s%s", verb("makes", "make"), what, 100*t.Margin, size, also)
 	}
 	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
-		return " is inconclusive: " + of.Label + " " + size + also
+		return verb(" is", " are") + " inconclusive: " + of.Label + " " + size + also
 	}
-	return fmt.Sprintf(" is inconclusive: %s %s, %s%s", of.Label, size, e.Why, also)
+	return fmt.Sprintf("%s inconclusive: %s %s, %s%s", verb(" is", " are"), of.Label, size, e.Why, also)
 }
 
 func searched(t *record.Tune, enough, unsure string) string {

@@ -248,5 +248,8 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 	for _, s := range Settings(made) { // other kinds of changes
 		add(s)
 	}
+	for _, u := range list.Untried {
+		add(record.TuneSetting{Key: u.Key, Value: u.Value, Verdict: record.NotTried, Why: u.Why})
+	}
 	return settings, hosts, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -54,7 +55,7 @@ func Conclusion(c *record.Conclusion) Answer {
 	default:
 		a = sideBySide(c)
 	}
-	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c)}, func(text string) bool { return text == "" })
+	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c)}, func(text string) bool { return text == "" })
 	a.Statements = slices.DeleteFunc(a.Statements, func(text string) bool { return text == "" })
 	a.Statements = a.Statements[:min(len(a.Statements), mostStatements-len(a.Caveats))]
 	if missed := Missed(c); missed != "" && assures(c) {
@@ -115,6 +116,14 @@ func ending(c *record.Conclusion) string {
 		return fmt.Sprintf("Stopped by the budget after %d of %d blocks", e.Blocks, e.Planned)
 	}
 	return ""
+}
+
+// untried names the settings of the list that the run could not try; empty: there are none.
+func untried(c *record.Conclusion) string {
+	if len(c.Untried) == 0 {
+		return ""
+	}
+	return "Not tried of the list: " + tuning.Reasons(c.Untried)
 }
 
 // sideBySide answers a run that compares nothing: a figure for each condition.

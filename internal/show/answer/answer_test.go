@@ -267,6 +267,14 @@ func ofOtherKinds() (list []answered) {
 	add("a list, a part alone", listed("long", "only net.a"))
 	add("a list, one of the parts", listed("long", "the list", "only net.a"))
 	add("a list, all of the parts", listed("öffentlich", "the list", "only net.a", "only net.b"))
+	partly := sciencetest.Listed([]string{"long"}, []string{"the list", "only net.a", "only net.b"}, func(_, _ string) float64 { return 400 })
+	partly.Factors[1].Untried = []record.Untried{{Key: "net.c", Why: "machine-wide"}, {Key: "net.d", Why: "no such file"}, {Key: "net.e", Why: "machine-wide"}}
+	conclude.Conclude(partly)
+	add("a list, which could partly be tried", partly)
+	whole := sciencetest.Listed([]string{"long"}, []string{"the list"}, func(_, level string) float64 { return map[string]float64{"as it is": 400, "the list": 800}[level] })
+	whole.Factors[1].Untried = partly.Factors[1].Untried[:1]
+	conclude.Conclude(whole)
+	add("a list, which could partly be tried, as a whole", whole)
 	return list
 }
 

@@ -1,7 +1,9 @@
 package answer
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -23,14 +25,20 @@ func lists(c *record.Conclusion) (a Answer) {
 		if t.List == nil {
 			continue
 		}
-		text := "the list "
+		name, tried := "the list ", len(t.Settings)
+		if len(c.Untried) > 0 { // what is said is about the rest
+			name = words.Verb(tried, "the one setting that could be tried ", fmt.Sprintf("the %d settings that could be tried ", tried))
+		} else {
+			tried = 1 // list
+		}
+		text := name
 		switch t.List.Verdict {
 		case record.NoDifference:
-			text += "makes no difference to " + r.Label + " beyond " + margin(c, r)
+			text += words.Verb(tried, "makes", "make") + " no difference to " + r.Label + " beyond " + margin(c, r)
 		case record.Inconclusive:
-			text += "has no certain effect on " + r.Label
+			text += words.Verb(tried, "has", "have") + " no certain effect on " + r.Label
 		default:
-			text += t.List.Verdict + " " + r.Label
+			text += words.Verb(tried, t.List.Verdict, strings.TrimSuffix(t.List.Verdict, "s")) + " " + r.Label
 		}
 		if figure := Size(c.Unit, r, t.List); figure != "" {
 			text = sized(c.Unit, text, r, t.List)
@@ -43,6 +51,9 @@ func lists(c *record.Conclusion) (a Answer) {
 			if by[s.Verdict] = append(by[s.Verdict], s.Key); s.Verdict == record.Helps {
 				helps = append(helps, s)
 			}
+		}
+		if n := len(c.Untried); n > 0 {
+			text += fmt.Sprintf("; %d of the list %s not tried", n, words.Verb(n, "was", "were"))
 		}
 		long := text
 		if names := by[record.Helps]; len(names) > 0 {

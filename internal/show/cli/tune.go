@@ -175,12 +175,16 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
+	warned := map[string]bool{} // of an earlier run of this list
 	o.Planned = func(p *study.Plan) {
 		if detects := planSensitivity(p); detects != nil && !f.quiet {
 			say(s.err, "linerate: %s, about %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), roundTime(p.Time(p.Blocks())), evidence.Sensitivity(detects))
 		}
-		if warning := run.BlocksWarning(p); warning != "" {
-			say(s.err, "linerate: %s\n", warning)
+		for _, warning := range append(p.TooFew(), run.BlocksWarning(p)) {
+			if warning != "" && !warned[warning] {
+				say(s.err, "linerate: %s\n", warning)
+			}
+			warned[warning] = true
 		}
 	}
 	o.Finished = func(made *record.Run) error {

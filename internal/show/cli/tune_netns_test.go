@@ -101,6 +101,13 @@ func tuned(t *testing.T) string {
 // runTune tunes and returns the result. Statuses besides 0 and 3 fail.
 func runTune(t *testing.T, dir string, args ...string) *record.Tune {
 	t.Helper()
+	result, _ := runTuneSaying(t, dir, args...)
+	return result
+}
+
+// runTuneSaying is runTune with what was said on standard error.
+func runTuneSaying(t *testing.T, dir string, args ...string) (*record.Tune, string) {
+	t.Helper()
 	cmd := command(t, t.Context(), dir, append([]string{"tune", "--json", "--quiet"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -111,7 +118,7 @@ func runTune(t *testing.T, dir string, args ...string) *record.Tune {
 	if err := json.Unmarshal(out.Bytes(), &result); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	return &result
+	return &result, errs.String()
 }
 
 // TestTune tries a list on real hosts, is interrupted and carried on, says which
@@ -158,8 +165,17 @@ func TestTune(t *testing.T) {
 			t.Fatalf("kept:\n%s", text)
 		}
 		t.Log(result.Answer)
-		again := runTune(t, dir, keptAs, "list.conf", "--on", "lab.yaml", "--host", "a")
+		// A run in the notebook has what was not tried of its list, and why.
+		for _, want := range []string{"net.core.rmem_max (", "kernel.shmmax (", "2 were not tried"} {
+			if !strings.Contains(result.Answer, want) {
+				t.Errorf("expected %q: %s", want, result.Answer)
+			}
+		}
+		again, said := runTuneSaying(t, dir, keptAs, "list.conf", "--on", "lab.yaml", "--host", "a")
 		t.Log(again.Answer)
+		if strings.Count(said, "p99 needs 1,000") != 1 {
+			t.Errorf("windows of 200 ms have too few requests for a p99; said was: %s", said)
+		}
 		if again.List == nil || again.List.Verdict != record.Improves {
 			t.Fatalf("in a lab: %s", again.Answer)
 		}
