@@ -19,7 +19,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	d.Ablate = false
 	search := func(trades bool) (*tuning.Found, error) {
 		enough := tuning.Enough{
-			Screened: tuning.Screen(made, result.Settings, trades), Screening: made,
+			Screened: tuning.Screen(made, result.Settings, trades), Screening: made, Accept: t.options.Accept,
 			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
 				d.Question, d.Sets = why, sets
 				return t.conduct(ctx, d)

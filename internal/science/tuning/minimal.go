@@ -112,6 +112,9 @@ type Enough struct {
 	Screened
 	Screening *record.Run
 	Conduct   Conduct
+	// Accept is how much worse a response may get: fewer settings are not enough if they cost
+	// more, and the best set does not.
+	Accept Accepted
 
 	// reference is the best set, and refers the run that shows it; gains are what it gains
 	// over the baseline in each response that it is shown to improve, as a share of what it
@@ -349,7 +352,9 @@ func (s *Enough) leaveOut(keys, out []string, loses bool) (left []string, needed
 		}
 	}
 	if len(out) == 1 {
-		s.needed = append(s.needed, out[0])
+		if !s.ended { // what there was no time to try is not shown to be needed
+			s.needed = append(s.needed, out[0])
+		}
 		return keys, true, nil
 	}
 	half := (len(out) + 1) / 2
@@ -423,10 +428,15 @@ func promises(run *record.Run, e *record.Effect) bool {
 
 // keeps reports whether a set has the reference's gain in a run that tried both, but for a
 // small part: of the gain or, where that is more, of the margin. Of the gains in other
-// responses, which scatter more, it has the larger part, and none of them is worse.
+// responses, which scatter more, it has the larger part, and none of them is worse, nor worse
+// than the baseline by more than is accepted where the reference's is accepted.
 func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	if equal(set.Keys, s.reference.Keys) {
 		return true
+	}
+	whole, own := between(run, settingfile.AsItIs, s.reference.Name), between(run, settingfile.AsItIs, set.Name)
+	if whole != nil && own != nil && !s.Accept.refuses(whole) && s.Accept.refuses(own) {
+		return false
 	}
 	e := between(run, s.reference.Name, set.Name)
 	for i, r := range metric.Of(run) {

@@ -281,3 +281,33 @@ func setOf(keys []string) map[string]bool {
 	}
 	return set
 }
+
+// TestSpent: where the budget ends the search, a setting that was not left out in any trial
+// is not said to help.
+func TestSpent(t *testing.T) {
+	w := &world{keys: keys(6), random: rand.New(rand.NewPCG(1, 2)), noise: 0.003, goodput: func(set map[string]bool) float64 {
+		if all(set, "net.s00", "net.s01") || all(set, "net.s02", "net.s03") {
+			return 2e8
+		}
+		return 1e8
+	}}
+	screening := w.screen()
+	var settings []record.TuneSetting
+	for _, key := range w.keys {
+		settings = append(settings, record.TuneSetting{Key: key})
+	}
+	result := tuning.Judge(screening, settings, nil)
+	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: func(string, ...settingfile.Set) (*record.Run, error) {
+		return nil, tuning.ErrSpent
+	}}
+	found, err := enough.Find()
+	if err != nil || found == nil || !found.Ended || len(found.Proof.Settings) != len(w.keys) {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	found.Into(result)
+	for _, s := range result.Settings {
+		if s.Verdict == record.Helps {
+			t.Errorf("%s helps: %s", s.Key, s.Why)
+		}
+	}
+}

@@ -47,18 +47,20 @@ func (a Accepted) harmed(r metric.Metric, e *record.Effect) bool {
 	return e != nil && e.Verdict == record.Worsens && !a.takes(r, e)
 }
 
+// refuses reports whether an effect is a loss in some response that is not accepted.
+func (a Accepted) refuses(e *record.Effect) bool {
+	return slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return a.harmed(r, r.Effect(e)) })
+}
+
 // Proven says whether an effect improves something, and worsens nothing by more than is
 // accepted.
 func Proven(e *record.Effect, accept Accepted) bool {
-	if e == nil {
+	if e == nil || accept.refuses(e) {
 		return false
 	}
 	improves := e.Verdict == record.Improves
 	for _, r := range responsesOf(e) {
 		b := r.Effect(e)
-		if accept.harmed(r, b) {
-			return false
-		}
 		if b != e && b.Verdict == record.Improves {
 			improves = improves || e.Verdict != record.Inconclusive
 		}
