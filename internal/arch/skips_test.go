@@ -12,13 +12,14 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 
 // otherSkips are test files that skip for another reason than namespaces.
 var otherSkips = map[string]string{
-	"internal/kernel/kerneltest/kerneltest.go":       "asks for the variable by its constant",
-	"internal/kernel/kerneltest/kerneltest_linux.go": "passes on a skip from inside the namespace",
-	"internal/host/apply/formats_netns_test.go":      "needs programs that script/parsers unpacks",
-	"internal/kernel/machinetest/kernel_linux.go":    "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
-	"internal/host/stream/kit_test.go":               "what the portable code does not have needs Linux",
-	"internal/show/cli/pairs_test.go":                "needs programs that script/portable builds",
-	"internal/show/cli/tune_netns_test.go":           "takes minutes: make soak",
+	"internal/kernel/kerneltest/kerneltest.go":           "asks for the variable by its constant",
+	"internal/kernel/kerneltest/kerneltest_linux.go":     "passes on a skip from inside the namespace",
+	"internal/host/apply/formats_netns_test.go":          "needs programs that script/parsers unpacks",
+	"internal/kernel/machinetest/packages_linux_test.go": "runs what script/machines is given",
+	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
+	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",
+	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
+	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
 }
 
 // TestSkips: a function that skips a test asks for the variable first.

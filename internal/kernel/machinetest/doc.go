@@ -16,6 +16,10 @@
 //	via := machines[0].Via() // a command that reaches an agent on it, for a study
 //	cable.Unplug(t)
 //
+// More than two ports are joined by a Switch. A machine with a Tree has this machine's file
+// system, read only, and executes programs of it, such as those that go test -exec has
+// compiled: TestUserModeLinuxPackages tests this repository's packages on other kernels.
+//
 // A machine's processes are in a process and network namespace of their own, whose first
 // process supervises them. It ends when the test process does, also by SIGKILL, and with
 // it the kernel ends the machine. The machine's traffic stays in sockets between those

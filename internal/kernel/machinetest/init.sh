@@ -16,6 +16,21 @@ while read -r module; do
 	output=$(modprobe $module 2>&1) || echo "modprobe $module: $output" | tee -a /run/faults
 done </etc/machinetest/modules
 
+# The tree is mounted over the root, where programs that have it as their root can make
+# user namespaces: create_user_ns() refuses those in a chroot(2) below. The root of this
+# script and of its children stays what it is, until they chroot to the directory ".".
+if [ -d /tree ]; then
+	read -r device type options modules </etc/machinetest/tree
+	mount -t "$type" -o "$options" "$device" /tree
+	for dir in proc sys dev dev/pts dev/shm run; do
+		mount --bind "/$dir" "/tree/$dir"
+	done
+	mount --bind "/tree$modules" /lib/modules
+	mkdir /run/home /run/tmp
+	cd /tree || exit
+	mount --move . /
+fi
+
 # Port N is ethN, whichever driver was first. Each name is free when it is needed,
 # because all have been moved away before.
 named() { # named MAC NAME
@@ -50,4 +65,5 @@ serve() {
 }
 read -r commands agents </etc/machinetest/channels
 [ -z "$agents" ] || serve "$agents" &
+cd / || exit
 serve "$commands"

@@ -78,6 +78,10 @@ func (r *Running) initramfs(linerate []byte) ([]byte, error) {
 	a.add("etc/machinetest/modules", regular, lines(r.modules()))
 	a.add("etc/machinetest/ports", regular, lines(r.addresses))
 	a.add("etc/machinetest/channels", regular, []byte(strings.Join(r.channels(), " ")+"\n"))
+	if r.Tree {
+		a.add("tree", directory, nil)
+		a.add("etc/machinetest/tree", regular, []byte(strings.Join(r.tree(), " ")+"\n"))
+	}
 	if err := a.addModules(r.Kernel, r.modules()); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type Machine struct {
 	Ports   []Port            // network ports: eth0, eth1 … (QEMU)
 	Files   map[string][]byte // by path in the machine; all are executable
 	Memory  int               // MiB; 0: 512
+	Tree    bool              // has this machine's file system, read only, for Exec; all modules can be loaded
 	CPUs    int               // 0: 1 (QEMU)
 }
 
@@ -52,6 +53,8 @@ type Running struct {
 	console  tail
 	mu       sync.Mutex // held while a command is executed, of the shell or of QMP
 	commands *channel
+
+	executions net.Conn // of user-mode Linux: the commands of Exec
 
 	// QEMU
 	addresses  []string // of its ports
@@ -74,6 +77,9 @@ func Boot(t testing.TB, machines ...Machine) []*Running {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
 		t.Cleanup(func() { r.end(t) })
+		if err := r.unplugEmpty(); err != nil { // before the drivers are there
+			t.Fatal(err, r.Console())
+		}
 		running[i] = r
 	}
 	for _, r := range running {
@@ -82,6 +88,9 @@ func Boot(t testing.TB, machines ...Machine) []*Running {
 		}
 		if faults := r.Do(t, "touch /run/faults && cat /run/faults"); faults != "" {
 			t.Fatalf("%s:\n%s", r.Name, faults)
+		}
+		if err := r.listen(); err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
 		}
 	}
 	return running
@@ -142,7 +151,7 @@ func (r *Running) start(linerate []byte) error {
 		if len(r.Ports) > 0 {
 			return errors.New("ports need QEMU: user-mode Linux has none here")
 		}
-		command = r.umlCommand(image, commands)
+		command = r.umlCommand(image, commands, files.socket(&r.executions))
 	} else {
 		monitor := files.socket(&r.monitor)
 		r.answers = json.NewDecoder(r.monitor)
@@ -161,7 +170,7 @@ func (r *Running) start(linerate []byte) error {
 	}
 	defer theirs.Close()
 	r.lifeline = lifeline
-	arguments := append([]string{superviseArgument, r.dir, strconv.Itoa(len(files.list))}, command...)
+	arguments := append([]string{superviseArgument, r.dir, strconv.FormatBool(r.Tree), strconv.Itoa(len(files.list))}, command...)
 	r.process = exec.Command(self, arguments...)
 	r.process.Stdin, r.process.Stdout, r.process.Stderr = theirs, &r.console, &r.console
 	r.process.ExtraFiles, r.process.SysProcAttr = files.list, namespaces()
@@ -184,8 +193,10 @@ func (r *Running) end(t testing.TB) {
 	}
 	r.lifeline.Close()
 	r.commands.conn.Close()
-	if r.monitor != nil {
-		r.monitor.Close()
+	for _, conn := range []net.Conn{r.monitor, r.executions} {
+		if conn != nil {
+			conn.Close()
+		}
 	}
 	select {
 	case <-r.ended:

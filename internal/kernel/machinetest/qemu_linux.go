@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -13,21 +14,38 @@ import (
 	"time"
 )
 
-// Modules of the devices that every QEMU machine has.
-var qemuModules = []string{"virtio_pci", "virtio_console"}
+// Modules of the devices that every QEMU machine has, and of those with a tree.
+var (
+	qemuModules = []string{"virtio_pci", "virtio_console"}
+	treeModules = []string{"9p", "9pnet_virtio"}
+)
 
 // modules are those that the init script loads.
 func (m *Machine) modules() []string {
 	if m.Kernel.userMode {
 		return m.Modules
 	}
+	if m.Tree {
+		return slices.Concat(qemuModules, treeModules, m.Modules)
+	}
 	return slices.Concat(qemuModules, m.Modules)
 }
 
-// channels are the devices by which the init script receives commands: of Run, of Via.
+// tree is how the init script mounts the tree: device, type, options; and the directory of
+// modules there.
+func (m *Machine) tree() []string {
+	modules := filepath.Dir(m.Kernel.modules)
+	if m.Kernel.userMode {
+		return []string{"none", "hostfs", "ro", modules}
+	}
+	return []string{"tree", "9p", "ro,trans=virtio,version=9p2000.L,msize=262144,cache=loose", modules}
+}
+
+// channels are the devices by which the init script receives commands: of Run, and of Via
+// or Exec.
 func (m *Machine) channels() []string {
 	if m.Kernel.userMode {
-		return []string{"/dev/ttyS0"}
+		return []string{"/dev/ttyS0", "/dev/ttyS1"}
 	}
 	return []string{"/dev/vport0p1", "/dev/vport0p2"}
 }
@@ -40,9 +58,10 @@ func (m *Machine) memory() string {
 }
 
 // umlCommand is the command line of user-mode Linux (linux.uml --help).
-func (r *Running) umlCommand(image, commands int) []string {
+func (r *Running) umlCommand(image, commands, executions int) []string {
 	return []string{r.Kernel.image, "mem=" + r.memory() + "M", "uml_dir=" + r.dir + "/", "umid=machine",
-		fmt.Sprintf("initrd=/proc/self/fd/%d", image), fmt.Sprintf("ssl0=fd:%d", commands), "ssl=null",
+		fmt.Sprintf("initrd=/proc/self/fd/%d", image), fmt.Sprintf("ssl0=fd:%d", commands),
+		fmt.Sprintf("ssl1=fd:%d", executions), "ssl=null",
 		"con0=null,fd:1", "con=null", "quiet", "panic=-1"}
 }
 
@@ -61,6 +80,9 @@ func (r *Running) qemuCommand(image, commands, monitor int, files *files) ([]str
 		"-chardev", fmt.Sprintf("socket,id=commands,fd=%d", commands), "-device", "virtserialport,chardev=commands,nr=1",
 		"-chardev", "socket,id=agents,server=on,wait=off,path=" + agentsSocket, "-device", "virtserialport,chardev=agents,nr=2",
 		"-chardev", "socket,id=stream,server=on,wait=off,path=" + streamSocket, "-device", "virtserialport,chardev=stream,nr=3"}
+	if r.Tree {
+		command = append(command, "-virtfs", "local,path=/,mount_tag=tree,security_model=none,readonly=on,multidevs=remap")
+	}
 	for i, p := range r.Ports {
 		backend := fmt.Sprintf("hubport,id=net%d,hubid=%d", i, i)
 		if p.Cable != nil {
@@ -84,9 +106,9 @@ func newAddress() string {
 	return net.HardwareAddr{0x52, 0x54, 0x00, byte(n >> 16), byte(n >> 8), byte(n)}.String()
 }
 
-// Cable joins two ports of QEMU machines.
+// Cable joins two ports of QEMU machines, or one and a Switch.
 type Cable struct {
-	ends    [2]*os.File
+	ends    []*os.File
 	plugged []plug
 }
 
@@ -106,32 +128,52 @@ func NewCable(t testing.TB) *Cable {
 		ends[0].Close()
 		ends[1].Close()
 	})
-	return &Cable{ends: ends}
+	return &Cable{ends: ends[:]}
 }
 
 // plug returns the next free end.
 func (c *Cable) plug(r *Running, port int) (*os.File, error) {
 	if len(c.plugged) == len(c.ends) {
-		return nil, fmt.Errorf("port %d: its cable has two ends, and both are in use", port)
+		return nil, fmt.Errorf("port %d: all ends of its cable are in use", port)
 	}
 	c.plugged = append(c.plugged, plug{r, port})
 	return c.ends[len(c.plugged)-1], nil
 }
 
-// Unplug takes the carrier from both ports. QEMU 7.2 does not interrupt for it with MSI-X
+// Unplug takes the carrier from its ports. QEMU 7.2 does not interrupt for it with MSI-X
 // on an e1000e: load the module as "e1000e IntMode=0", with a value for each port.
 func (c *Cable) Unplug(t testing.TB) { t.Helper(); c.setLink(t, false) }
 
-// Plug gives both ports a carrier again.
+// Plug gives its ports a carrier again.
 func (c *Cable) Plug(t testing.TB) { t.Helper(); c.setLink(t, true) }
 
 func (c *Cable) setLink(t testing.TB, up bool) {
 	t.Helper()
 	for _, p := range c.plugged {
-		if err := p.machine.qmp("set_link", map[string]any{"name": portID(p.port), "up": up}); err != nil {
-			t.Fatalf("%s: set_link %s: %v", p.machine.Name, portID(p.port), err)
+		if err := p.machine.setLink(p.port, up); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// setLink gives a port a carrier, or takes it.
+func (r *Running) setLink(port int, up bool) error {
+	if err := r.qmp("set_link", map[string]any{"name": portID(port), "up": up}); err != nil {
+		return fmt.Errorf("%s: set_link %s: %w", r.Name, portID(port), err)
+	}
+	return nil
+}
+
+// unplugEmpty takes the carrier from the ports without a cable.
+func (r *Running) unplugEmpty() error {
+	for i, p := range r.Ports {
+		if p.Cable == nil {
+			if err := r.setLink(i, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // qmp executes a command of the QEMU Machine Protocol

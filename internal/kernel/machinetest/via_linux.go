@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -42,10 +41,7 @@ func connect(args []string) int {
 }
 
 func attach(dir string, words []string) (int, error) {
-	if err := os.Chdir(dir); err != nil { // the path of a socket has at most 108 bytes
-		return 0, err
-	}
-	conn, err := net.Dial("unix", agentsSocket)
+	conn, err := dialIn(dir, agentsSocket)
 	if err != nil {
 		return 0, err
 	}
@@ -62,10 +58,7 @@ func attach(dir string, words []string) (int, error) {
 	defer stream.Close()
 	// Until the machine knows of the connection, reading finds the end of the stream but
 	// writing waits (drivers/char/virtio_console.c): so it writes first.
-	script := "exec 0<>" + streamDevice + " 1>&0; echo; exec"
-	for _, word := range words {
-		script += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
+	script := "exec 0<>" + streamDevice + " 1>&0; echo; exec" + quoted(words)
 	go func() {
 		if _, err := io.ReadFull(stream, make([]byte, 1)); err != nil {
 			return
