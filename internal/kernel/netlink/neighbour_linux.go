@@ -127,7 +127,8 @@ func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 	return c.remove("delete neighbour", address.String()+" on "+name, unix.RTM_DELNEIGH, body)
 }
 
-// FDB lists the forwarding tables of all bridges of the namespace (bridge(8)).
+// FDB lists the forwarding tables of all bridges of the namespace (bridge(8)). An address
+// that has entries in several VLANs of a port is listed once.
 func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	links, err := c.Links()
 	if err != nil {
@@ -143,7 +144,7 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	if len(bridges) == 0 {
 		return nil, nil
 	}
-	return list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen, [][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
+	entries, err := list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen, [][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
 		func(body []byte, _ int64) (record.FDBEntry, bool) {
 			index := indexOf(body)
 			entry := record.FDBEntry{Interface: names[index], Local: native.Uint16(body[8:])&unix.NUD_PERMANENT != 0}
@@ -164,4 +165,10 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 			// Each local address is repeated for each VLAN of its interface.
 			return entry, ofBridge && !(entry.Local && vlan) && entry.MAC != "" && entry.Interface != ""
 		})
+	seen := make(map[record.FDBEntry]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e record.FDBEntry) bool {
+		again := seen[e]
+		seen[e] = true
+		return again
+	}), err
 }
