@@ -16,6 +16,7 @@ run=$!
 
 # wire PID: the `lab wire` below a process, however deep.
 wire() {
+	# shellcheck disable=SC2013 # numbers
 	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
 		case $(tr '\0' ' ' </proc/"$child"/cmdline 2>/dev/null) in
 		*"lab wire "*) echo "$child" ;;
