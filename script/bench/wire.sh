@@ -1,7 +1,7 @@
 #!/bin/sh
-# script/bench/wire.sh: processor time of the wire while it carries a gigabit per
+# script/bench/wire.sh: processor time of the link emulator while it carries a gigabit per
 # second with 25 ms each way (decision 0012). Runs wire.yaml and watches the
-# process `linerate lab wire` that belongs to it. Works as an ordinary user too.
+# process `linerate lab emulate` that belongs to it. Works as an ordinary user too.
 set -eu
 cd "$(dirname "$0")/../.."
 [ -x bin/linerate ] || {
@@ -14,12 +14,12 @@ trap 'rm -rf "$out" "$notebook"*' EXIT
 LINERATE_NOTEBOOK=$notebook bin/linerate run script/bench/wire.yaml >"$out" 2>/dev/null &
 run=$!
 
-# wire PID: the `lab wire` below a process, however deep.
+# wire PID: the `lab emulate` below a process, however deep.
 wire() {
 	# shellcheck disable=SC2013 # numbers
 	for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do
 		case $(tr '\0' ' ' </proc/"$child"/cmdline 2>/dev/null) in
-		*"lab wire "*) echo "$child" ;;
+		*"lab emulate "*) echo "$child" ;;
 		*) wire "$child" ;;
 		esac
 	done

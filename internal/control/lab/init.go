@@ -76,10 +76,6 @@ func Init() int {
 // build makes the nodes and the links. The agents are started first, so that they
 // initialise while the links are made.
 func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
-	netem, err := probeNetem(p)
-	if err != nil {
-		return nil, "", err
-	}
 	nodes = make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
@@ -114,55 +110,15 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 			}
 		}
 	}
-	var emulator emulator
-	byNetem := false
+	links := linkMaker{plan: p, nodes: nodes, usable: map[topology.Mechanism]error{}, does: map[topology.Mechanism]topology.Impairment{}}
 	// A bridge floods to the port that was added last first. Links made in reverse
 	// order let a lab's switch flood in the order of the file.
-	for _, l := range slices.Backward(p.Links) {
-		parts, emulated := l.split(netem)
-		if err := makeLink(p, nodes, l, parts, emulated, &emulator); err != nil {
+	for i, l := range slices.Backward(p.Links) {
+		if err := links.make(i, l); err != nil {
 			return nil, "", err
 		}
-		byNetem = byNetem || parts[0].NetemLimit+parts[1].NetemLimit > 0
 	}
-	const kernels, own = "the kernel's netem", "linerate's link emulator"
-	switch {
-	case byNetem && len(emulator.links) > 0:
-		impairedBy = kernels + ", of links with marks by " + own
-	case byNetem:
-		impairedBy = kernels
-	case len(emulator.links) > 0:
-		impairedBy = own
-	}
-	if impairedBy != "" {
-		impairedBy = "delay and loss by " + impairedBy
-	}
-	return nodes, impairedBy, emulator.start()
-}
-
-func makeLink(p plan, nodes []*netlink.Namespace, l planLink, parts [2]topology.Split, emulated bool, emulator *emulator) (err error) {
-	end := func(e planEnd) netlink.LinkEnd {
-		return netlink.LinkEnd{Namespace: nodes[e.Node], Interface: e.Interface, MAC: e.MAC, MTU: e.Impairment.MTU}
-	}
-	if a, b := end(l[0]), end(l[1]); emulated {
-		err = emulator.makeLink(l, parts, a, b)
-	} else {
-		err = a.NewVethPair(b)
-	}
-	if err != nil {
-		return err
-	}
-	for i, e := range l {
-		if p.Nodes[e.Node].Switch {
-			if err := nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
-				return err
-			}
-		}
-		if err := nodes[e.Node].Impair(e.Interface, parts[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return nodes, links.impairedBy(), links.startEmulator()
 }
 
 // startAgent starts a node's agent; it is called in the node's namespace. The stream

@@ -16,6 +16,8 @@ const bridgeName = "br0"
 type plan struct {
 	Nodes []planNode `json:"nodes"`
 	Links []planLink `json:"links"`
+	// ImpairedBy is the topology's.
+	ImpairedBy topology.Mechanism `json:"impaired_by,omitempty"`
 }
 
 type planNode struct {
@@ -37,15 +39,10 @@ type planEnd struct {
 	Impairment topology.Impairment `json:"impairment"`
 }
 
-// split divides the link's impairments; see topology.SplitLink.
-func (l planLink) split(netem bool) (parts [2]topology.Split, emulated bool) {
-	return topology.SplitLink([2]topology.Impairment{l[0].Impairment, l[1].Impairment}, netem)
-}
-
 // planOf returns what to make of a topology: the nodes without `via` that are
 // not unmanaged switches, and the links between them.
 func planOf(t *topology.Topology) plan {
-	var p plan
+	p := plan{ImpairedBy: t.ImpairedBy}
 	index := map[string]int{}
 	ipv6 := withIPv6(t)
 	for _, h := range t.Hosts {

@@ -130,8 +130,8 @@ func (d *direction) receive(from int) bool {
 	return true
 }
 
-// due is when a frame that is sent at an instant arrives: never before the one in
-// front of it.
+// due is when a frame, a single one, that is sent at an instant arrives: never before the
+// one in front of it.
 func (d *direction) due(sent int64) int64 {
 	due := sent + d.delay
 	if d.jitter > 0 {
@@ -142,7 +142,8 @@ func (d *direction) due(sent int64) int64 {
 }
 
 // send applies the impairment to a frame: of its segments some find no room in the
-// queue, some are lost, and some overtake; the others stay together.
+// queue, some are lost, some overtake, and some are delayed for longer; the others stay
+// together.
 func (d *direction) send(frame []byte, now int64) {
 	if d.inOrder.bytes > maxInFlight {
 		return
@@ -152,30 +153,39 @@ func (d *direction) send(frame []byte, now int64) {
 		return
 	}
 	lost, early := d.loss.next(fit), d.reorder.next(fit)
-	due := d.due(sent)
-	if fit == segments(frame) && len(lost)+len(early) == 0 {
-		d.inOrder.push(frame, due)
-		return
-	}
-	begin := 0 // of the next segments that stay together
+	begin, due := 0, int64(0) // of the next segments that stay together
 	keep := func(end int) {
-		if end > begin {
+		switch {
+		case end <= begin:
+		case begin == 0 && end == segments(frame):
+			d.inOrder.push(frame, due)
+		default:
 			d.inOrder.pushSegments(frame, begin, end, due)
 		}
-		begin = end + 1
+		begin = end
 	}
-	for len(lost)+len(early) > 0 {
-		if len(lost) > 0 && (len(early) == 0 || lost[0] <= early[0]) {
-			keep(lost[0])
-			if len(early) > 0 && early[0] == lost[0] {
-				early = early[1:]
-			}
-			lost = lost[1:]
-			continue
+	for i := range fit {
+		isLost, isEarly := len(lost) > 0 && lost[0] == i, len(early) > 0 && early[0] == i
+		if isEarly {
+			early = early[1:]
 		}
-		keep(early[0])
-		d.reordered.pushSegments(frame, early[0], early[0]+1, sent)
-		early = early[1:]
+		switch {
+		case isLost:
+			lost = lost[1:]
+			keep(i)
+			begin = i + 1
+		case isEarly:
+			keep(i)
+			d.reordered.pushSegments(frame, i, i+1, sent)
+			begin = i + 1
+		case i == begin:
+			due = d.due(sent)
+		case d.jitter > 0:
+			if at := d.due(sent); at != due {
+				keep(i)
+				due = at
+			}
+		}
 	}
 	keep(fit)
 }

@@ -5,6 +5,7 @@ package linkemu
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -26,44 +27,62 @@ type ends struct {
 	both [2]*netlink.Namespace
 }
 
-// carriers are what applies delay and loss here: the emulator, and the kernel's netem
+// mechanisms are what applies delay and loss here: the emulator, and the kernel's netem
 // where there is one. Both must pass the same tests.
-func carriers(t *testing.T) []string {
+func mechanisms(t *testing.T) []topology.Mechanism {
 	t.Helper()
 	conn, err := netlink.Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	list := []string{"emulator"}
+	list := []topology.Mechanism{topology.Emulator}
 	if conn.HasNetem() == nil {
-		list = append(list, "netem")
+		list = append(list, topology.Netem)
 	}
 	return list
 }
 
 // joined makes a link whose directions have these impairments.
-func joined(t *testing.T, by string, there, back topology.Impairment) ends {
+func joined(t *testing.T, by topology.Mechanism, there, back topology.Impairment) ends {
 	t.Helper()
 	e := ends{t: t}
-	var link [2]netlink.LinkEnd
-	for i, name := range []string{"a", "b"} {
+	namespace := func(name string) *netlink.Namespace {
 		ns, err := netlink.NewNamespace(name)
 		if err != nil {
 			kerneltest.Skip(t, err.Error())
 		}
 		t.Cleanup(ns.Close)
-		e.both[i] = ns
-		link[i] = netlink.LinkEnd{Namespace: ns, Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		return ns
 	}
-	parts, emulated := topology.SplitLink([2]topology.Impairment{there, back}, by == "netem")
-	if emulated {
-		e.emulate(link, [2]topology.Impairment{parts[0].Emulator, parts[1].Emulator})
-	} else if err := link[0].NewVethPair(link[1]); err != nil {
+	var link [2]netlink.LinkEnd
+	for i, name := range []string{"a", "b"} {
+		e.both[i] = namespace(name)
+		link[i] = netlink.LinkEnd{Namespace: e.both[i], Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+	}
+	parts, chosen, _, err := topology.SplitLink([2]topology.Impairment{there, back}, func(m topology.Mechanism) error {
+		if m != by {
+			return errors.New("not " + string(m))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inFlight := [2]topology.Impairment{parts[0].InFlight, parts[1].InFlight}
+	switch chosen {
+	case topology.Emulator:
+		e.emulate(link, inFlight)
+	case topology.Netem:
+		err = link[0].NewNetemLink(link[1], namespace("wire"), "wire", inFlight)
+	default:
+		err = link[0].NewVethPair(link[1])
+	}
+	if err != nil {
 		kerneltest.Skip(t, err.Error())
 	}
 	for i, ns := range e.both {
-		if err := ns.Impair("eth0", parts[i]); err != nil {
+		if err := ns.Shape("eth0", parts[i].TBF); err != nil {
 			t.Fatal(err)
 		}
 		e.do(i, func() {
@@ -133,7 +152,7 @@ func TestMarks(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, understands := range []bool{true, false} {
 			link := topology.Impairment{Delay: 5e6, Rate: 40e6, Queue: unit.Depth{Size: 1 << 20}, ECN: unit.Depth{Size: 20 << 10}}
-			e := joined(t, "emulator", link, topology.Impairment{Delay: 5e6})
+			e := joined(t, topology.Emulator, link, topology.Impairment{Delay: 5e6})
 			for i := range 2 {
 				e.do(i, func() {
 					kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_ecn="+map[bool]string{true: "1", false: "0"}[understands])
@@ -184,7 +203,7 @@ func TestBytesSurvive(t *testing.T) {
 		mixed := topology.Impairment{Delay: 2e6, Jitter: 500e3, Reorder: 0.01}
 		queued := topology.Impairment{Delay: 500e3, Rate: 200e6, Queue: unit.Depth{Size: 100_000}, ECN: unit.Depth{Size: 50_000}}
 		for _, link := range []topology.Impairment{lossy, mixed, queued} {
-			e := joined(t, "emulator", link, link)
+			e := joined(t, topology.Emulator, link, link)
 			for _, address := range []string{"10.0.0.2:0", "[fd00::2]:0"} {
 				e.transfer(address, 4<<20)
 			}

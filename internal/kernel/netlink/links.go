@@ -34,6 +34,6 @@ type LinkChange struct {
 type LinkEnd struct {
 	Namespace *Namespace
 	Interface string
-	MAC       string
-	MTU       int // bytes
+	MAC       string // empty: the kernel chooses one
+	MTU       int    // bytes
 }

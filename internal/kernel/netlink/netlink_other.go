@@ -126,17 +126,21 @@ var errNoNamespaces = unsupported("make a network namespace")
 // Namespace is not available on this system: NewNamespace and every method fail.
 type Namespace struct{}
 
-func NewNamespace(string) (*Namespace, error)          { return nil, errNoNamespaces }
-func (*Namespace) Name() string                        { return "" }
-func (*Namespace) Close()                              {}
-func (*Namespace) Do(func() error) error               { return errNoNamespaces }
-func (*Namespace) DoAsHost(func() error) error         { return errNoNamespaces }
-func (LinkEnd) NewVethPair(LinkEnd) error              { return errNoNamespaces }
-func (*Namespace) SetUp(string) error                  { return errNoNamespaces }
-func (*Namespace) AddBridge(string) error              { return errNoNamespaces }
-func (*Namespace) SetMaster(_, _ string) error         { return errNoNamespaces }
-func (*Namespace) Impair(string, topology.Split) error { return errNoNamespaces }
-func (LinkEnd) NewTap() (*os.File, error)              { return nil, errNoNamespaces }
+func NewNamespace(string) (*Namespace, error)  { return nil, errNoNamespaces }
+func (*Namespace) Name() string                { return "" }
+func (*Namespace) Close()                      {}
+func (*Namespace) Do(func() error) error       { return errNoNamespaces }
+func (*Namespace) DoAsHost(func() error) error { return errNoNamespaces }
+func (LinkEnd) NewVethPair(LinkEnd) error      { return errNoNamespaces }
+func (*Namespace) SetUp(string) error          { return errNoNamespaces }
+func (*Namespace) AddBridge(string) error      { return errNoNamespaces }
+func (*Namespace) SetMaster(_, _ string) error { return errNoNamespaces }
+func (LinkEnd) NewNetemLink(LinkEnd, *Namespace, string, [2]topology.Impairment) error {
+	return errNoNamespaces
+}
+func (*Namespace) Shape(string, topology.Impairment) error { return errNoNamespaces }
+func HasTun() error                                        { return errNoNamespaces }
+func (LinkEnd) NewTap() (*os.File, error)                  { return nil, errNoNamespaces }
 
 // unsupported returns the error of an operation that needs Linux.
 func unsupported(op string) error {

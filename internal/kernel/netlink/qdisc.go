@@ -72,16 +72,3 @@ func (s QdiscSpec) String() string {
 	}
 	return text
 }
-
-// qdiscs returns the qdiscs for the kernel's parts of an impairment: tbf, netem, or
-// netem as the child of tbf.
-func qdiscs(s topology.Split) (specs []QdiscSpec) {
-	if s.TBF.Rate > 0 {
-		specs = append(specs, QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: uint32(s.TBF.QueueSize()),
-			Impairment: topology.Impairment{Rate: s.TBF.Rate, Burst: s.TBF.Burst}})
-	}
-	if s.NetemLimit > 0 {
-		specs = append(specs, QdiscSpec{Kind: "netem", Handle: uint32(len(specs)+1) << 16, Limit: uint32(s.NetemLimit), Impairment: s.Netem})
-	}
-	return specs
-}

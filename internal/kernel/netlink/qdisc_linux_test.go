@@ -4,11 +4,9 @@ package netlink
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 )
 
 // TestNetemOptions: the bytes are those that tc(8) of iproute2 6.1 sends for
@@ -51,30 +49,5 @@ func TestNetemOptions(t *testing.T) {
 	plain, _ := QdiscSpec{Kind: "netem", Limit: 1000, Impairment: topology.Impairment{Delay: 1e6}}.options()
 	if len(plain) != 24+4+8 {
 		t.Errorf("a delay alone takes %d bytes", len(plain))
-	}
-}
-
-// TestQdiscsOfImpairment: tbf takes the rate and netem, as its child, the rest.
-func TestQdiscsOfImpairment(t *testing.T) {
-	rate := topology.Impairment{Rate: 1e9, Burst: 64 << 10, Queue: unit.Depth{Size: 1 << 20}}
-	delay := topology.Impairment{Delay: 1e6, Jitter: 1e5, Loss: 0.1, Reorder: 0.2}
-	tbf := QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: 1 << 20, Impairment: topology.Impairment{Rate: 1e9, Burst: 64 << 10}}
-	netem := QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 2000, Impairment: delay}
-	child := netem
-	child.Handle = 2 << 16
-	for _, c := range []struct {
-		split topology.Split
-		want  []QdiscSpec
-	}{
-		{topology.Split{}, nil},
-		{topology.Split{Emulator: delay}, nil},
-		{topology.Split{TBF: rate}, []QdiscSpec{tbf}},
-		{topology.Split{Netem: delay, NetemLimit: 2000}, []QdiscSpec{netem}},
-		{topology.Split{TBF: rate, Netem: delay, NetemLimit: 2000}, []QdiscSpec{tbf, child}},
-		{topology.Split{TBF: rate, Emulator: delay}, []QdiscSpec{tbf}},
-	} {
-		if got := qdiscs(c.split); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: %+v, want %+v", c.split, got, c.want)
-		}
 	}
 }

@@ -46,9 +46,18 @@ func (e LinkEnd) NewTap() (tap *os.File, err error) {
 	return tap, nil
 }
 
-func openTap(name string) (*os.File, error) {
+// HasTun reports whether taps can be made; the error says why not.
+func HasTun() error {
+	fd, err := openTun()
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+func openTun() (fd int, err error) {
 	const device = "/dev/net/tun"
-	fd, err := unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	fd, err = unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes taps, whose frames a program carries"}
 		switch err {
@@ -57,7 +66,15 @@ func openTap(name string) (*os.File, error) {
 		case unix.ENOENT, unix.ENODEV, unix.ENXIO:
 			e.Detail += ": CONFIG_TUN, module tun"
 		}
-		return nil, e
+		return -1, e
+	}
+	return fd, nil
+}
+
+func openTap(name string) (*os.File, error) {
+	fd, err := openTun()
+	if err != nil {
+		return nil, err
 	}
 	fail := func(op string, err error) (*os.File, error) {
 		unix.Close(fd)

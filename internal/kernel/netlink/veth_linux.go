@@ -7,8 +7,6 @@ import (
 	"net"
 
 	"golang.org/x/sys/unix"
-
-	"linerate/internal/model/topology"
 )
 
 // NewVethPair makes the interface and that of another end as a veth pair (veth(4)), both
@@ -43,12 +41,14 @@ func (a LinkEnd) NewVethPair(b LinkEnd) error {
 const vethInfoPeer = 1 // VETH_INFO_PEER, linux/veth.h
 
 func linkEndMessage(e LinkEnd) ([]byte, error) {
-	mac, err := net.ParseMAC(e.MAC)
-	if err != nil {
-		return nil, fmt.Errorf("%s.%s: %w", e.Namespace.name, e.Interface, err)
-	}
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, e.Interface)
-	body = appendAttribute(body, unix.IFLA_ADDRESS, mac)
+	if e.MAC != "" {
+		mac, err := net.ParseMAC(e.MAC)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", e.Namespace.name, e.Interface, err)
+		}
+		body = appendAttribute(body, unix.IFLA_ADDRESS, mac)
+	}
 	return appendUint32(body, unix.IFLA_MTU, uint32(e.MTU)), nil
 }
 
@@ -82,16 +82,4 @@ func (n *Namespace) SetMaster(name, bridge string) error {
 	}
 	body := appendUint32(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_MASTER, uint32(master))
 	return n.addName(n.conn.request("add to bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
-}
-
-// Impair adds the qdiscs for the kernel's parts of an impairment to an interface.
-func (n *Namespace) Impair(name string, s topology.Split) error {
-	parent := qdiscRoot
-	for _, spec := range qdiscs(s) {
-		if err := n.conn.setQdisc("add qdisc to", name, parent, flagsAdd, spec); err != nil {
-			return n.addName(err)
-		}
-		parent = spec.Handle | 1 // the only class of tbf
-	}
-	return nil
 }

@@ -47,7 +47,7 @@ func TestWaysOfTreatments(t *testing.T) {
 		{"a source with a route to it", "{from: b, to: a, source: 10.1.0.7}", "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
 		{"a route that prefers what the level adds", "{from: r, to: b}", "", alias + ", {host: b, route: {to: 10.0.0.0/24, via: 10.1.0.254, source: 10.1.0.7}}", ""},
 		{"a bucket without a burst", "{from: r, to: b}", "", "{host: a, qdisc: {interface: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},
-		{"a qdisc in place of the delay", "{from: r, to: b}", "", "{host: b, qdisc: {interface: eth0, kind: fq}}", "applied by its root qdisc"},
+		{"a qdisc before a delay", "{from: r, to: b}", "", "{host: b, qdisc: {interface: eth0, kind: fq}}", ""},
 	} {
 		text := strings.NewReplacer("FLOW", test.flow, "PLAIN", test.plain, "SETTINGS", test.settings).Replace(routed)
 		_, err := Parse("test.yaml", []byte(text))

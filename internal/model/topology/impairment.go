@@ -55,57 +55,6 @@ func (i Impairment) with(over Impairment) Impairment {
 	}
 }
 
-// Split is an impairment divided among the mechanisms that apply it in a lab.
-// Each property is in exactly one part, so that none is applied twice. The MTU is
-// in none: it is an attribute of the interface.
-type Split struct {
-	TBF      Impairment // tc-tbf(8) at the sending interface; without a Rate there is none
-	Netem    Impairment // tc-netem(8), inside tbf if there is one
-	Emulator Impairment // the link emulator (host/linkemu)
-	// NetemLimit is the number of packets that netem must be able to hold: what is
-	// in flight and what waits.
-	NetemLimit int
-}
-
-// SplitLink divides what the two directions of a link do. netem: the kernel has
-// that qdisc. emulated: the link is a pair of taps between which the emulator
-// carries frames, otherwise a veth pair. It is emulated if a direction has
-// congestion marks, which no qdisc here makes, or what only netem could do on a
-// kernel without it. The emulator marks by the length of its own queue, and so
-// applies the rate as well on a direction with marks.
-func SplitLink(directions [2]Impairment, netem bool) (parts [2]Split, emulated bool) {
-	for _, d := range directions {
-		emulated = emulated || d.ECN != unit.Depth{} || !netem && d.inFlight() != Impairment{}
-	}
-	for k, d := range directions {
-		parts[k] = d.split(emulated)
-	}
-	return parts, emulated
-}
-
-func (i Impairment) split(emulated bool) Split {
-	limit := (float64(i.QueueSize()) + float64(i.Rate)/8*(i.Delay+i.Jitter).Seconds()) / float64(cmp.Or(i.MTU, DefaultMTU))
-	i.Burst, i.Queue, i.ECN = i.BurstSize(), unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
-	i.MTU = 0
-	inFlight := i.inFlight()
-	atInterface := Impairment{Rate: i.Rate, Burst: i.Burst, Queue: i.Queue, Bucket: i.Bucket, Shaper: i.Shaper, Overhead: i.Overhead}
-	switch {
-	case emulated && i.ECN != unit.Depth{}:
-		return Split{Emulator: i}
-	case emulated:
-		return Split{TBF: atInterface, Emulator: inFlight}
-	case inFlight == Impairment{}:
-		return Split{TBF: atInterface}
-	}
-	return Split{TBF: atInterface, Netem: inFlight, NetemLimit: int(max(1000, limit))}
-}
-
-// inFlight is the part that is applied to frames after they have been sent: what
-// netem does, or the emulator in its place.
-func (i Impairment) inFlight() Impairment {
-	return Impairment{Delay: i.Delay, Jitter: i.Jitter, Loss: i.Loss, Reorder: i.Reorder}
-}
-
 // Frame is the largest frame of the direction, as the kernel's shapers count it.
 func (i Impairment) Frame() unit.Bytes { return unit.Bytes(cmp.Or(i.MTU, DefaultMTU) + ethernetHeader) }
 

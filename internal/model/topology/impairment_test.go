@@ -1,8 +1,10 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"linerate/internal/model/unit"
@@ -55,8 +57,8 @@ func everything(t *testing.T) Impairment {
 	return all
 }
 
-// TestSplitLink: for every combination of properties, with netem and without, each
-// property is in exactly one part, and the parts together are the impairment with its
+// TestSplitLink: for every combination of properties and each mechanism alone and both,
+// each property is in exactly one part, and the parts together are the impairment with its
 // defaults resolved.
 func TestSplitLink(t *testing.T) {
 	all := everything(t)
@@ -71,14 +73,21 @@ func TestSplitLink(t *testing.T) {
 		want := i
 		want.MTU, want.Burst = 0, i.BurstSize()
 		want.Queue, want.ECN = unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
-		for _, netem := range []bool{true, false} {
+		for _, usable := range [][]Mechanism{{Netem}, {Emulator}, {Netem, Emulator}} {
 			for _, other := range []Impairment{{}, {Rate: 1e6}, {Delay: 1e6}, {Rate: 1e9, ECN: unit.Depth{Size: 9000}}} {
-				parts, emulated := SplitLink([2]Impairment{i, other}, netem)
-				if err := checkSplit(parts[0], want, netem, emulated); err != nil {
-					t.Fatalf("%+v, netem %t, other direction %+v: %v", i, netem, other, err)
+				parts, by, _, err := SplitLink([2]Impairment{i, other}, only(usable))
+				marks := i.ECN != unit.Depth{} || other.ECN != unit.Depth{}
+				if (err != nil) != (marks && !slices.Contains(usable, Emulator)) {
+					t.Fatalf("%+v, other direction %+v: %v of %v: %v", i, other, by, usable, err)
 				}
-				turned, same := SplitLink([2]Impairment{other, i}, netem)
-				if same != emulated || turned != [2]Split{parts[1], parts[0]} {
+				if err != nil {
+					continue
+				}
+				if err := checkSplit(parts[0], want, by); err != nil {
+					t.Fatalf("%+v, %s, other direction %+v: %v", i, by, other, err)
+				}
+				turned, same, _, _ := SplitLink([2]Impairment{other, i}, only(usable))
+				if same != by || turned != [2]Split{parts[1], parts[0]} {
 					t.Fatalf("%+v: the order of the directions matters", i)
 				}
 			}
@@ -86,11 +95,20 @@ func TestSplitLink(t *testing.T) {
 	}
 }
 
-func checkSplit(s Split, want Impairment, netem, emulated bool) error {
-	parts := []Impairment{s.TBF, s.Netem, s.Emulator}
+// only returns why each mechanism but the given ones cannot be used.
+func only(usable []Mechanism) func(Mechanism) error {
+	return func(m Mechanism) error {
+		if !slices.Contains(usable, m) {
+			return errors.New("no " + string(m))
+		}
+		return nil
+	}
+}
+
+func checkSplit(s Split, want Impairment, by Mechanism) error {
 	for k := range reflect.TypeFor[Impairment]().NumField() {
 		in := 0
-		for _, p := range parts {
+		for _, p := range []Impairment{s.TBF, s.InFlight} {
 			if !reflect.ValueOf(p).Field(k).IsZero() {
 				in++
 			}
@@ -99,25 +117,43 @@ func checkSplit(s Split, want Impairment, netem, emulated bool) error {
 			return fmt.Errorf("%s is in %d parts: %+v", reflect.TypeFor[Impairment]().Field(k).Name, in, s)
 		}
 	}
-	if together := s.TBF.with(s.Netem).with(s.Emulator); together != want {
+	if together := s.TBF.with(s.InFlight); together != want {
 		return fmt.Errorf("the parts are %+v, want %+v", together, want)
 	}
-	switch hasNetem := s.Netem != (Impairment{}); {
-	case !emulated && s.Emulator != (Impairment{}):
-		return fmt.Errorf("a veth pair has a part for the emulator: %+v", s)
-	case hasNetem && (emulated || !netem):
-		return fmt.Errorf("netem where there is none: %+v", s)
-	case hasNetem != (s.NetemLimit >= 1000):
-		return fmt.Errorf("netem %+v has a limit of %d", s.Netem, s.NetemLimit)
+	if by == "" && s.InFlight != (Impairment{}) {
+		return fmt.Errorf("nothing applies %+v", s.InFlight)
+	}
+	if by == Netem && s.InFlight.Rate != 0 {
+		return fmt.Errorf("netem has a rate: %+v", s)
 	}
 	return nil
 }
 
-// TestNetemLimit: what is in flight fits into netem's queue, and what waits.
-func TestNetemLimit(t *testing.T) {
-	i := Impairment{Rate: 12e9, Delay: 9e6, Jitter: 1e6, Queue: unit.Depth{Size: 3_000_000}}
-	parts, _ := SplitLink([2]Impairment{i, {}}, true)
-	if want := (15_000_000 + 3_000_000) / 1500; parts[0].NetemLimit != want {
-		t.Errorf("limit %d, want %d", parts[0].NetemLimit, want)
+// TestMechanisms: the preferred one is used if it can be, and otherwise the reason why
+// not is returned.
+func TestMechanisms(t *testing.T) {
+	delay, lossy, marks := Impairment{Delay: 1e6}, Impairment{Loss: 0.1}, Impairment{Rate: 1e9, ECN: unit.Depth{Size: 9000}}
+	for _, test := range []struct {
+		there, back Impairment
+		usable      []Mechanism
+		want        Mechanism
+		skipped     string
+	}{
+		{Impairment{Rate: 1e9}, Impairment{}, nil, "", "[]"},
+		{delay, Impairment{}, Mechanisms, Netem, "[]"},
+		{delay, Impairment{}, []Mechanism{Emulator}, Emulator, "[no netem]"},
+		{delay, lossy, Mechanisms, Emulator, "[]"},
+		{Impairment{Delay: 2, Jitter: 1}, delay, Mechanisms, Emulator, "[]"},
+		{Impairment{Delay: 2, Reorder: 0.1}, delay, Mechanisms, Emulator, "[]"},
+		{lossy, delay, []Mechanism{Netem}, Netem, "[no emulator]"},
+		{marks, delay, Mechanisms, Emulator, "[]"},
+	} {
+		_, by, skipped, err := SplitLink([2]Impairment{test.there, test.back}, only(test.usable))
+		if by != test.want || fmt.Sprint(skipped) != test.skipped || err != nil {
+			t.Errorf("%+v, %+v with %v: %q, skipped %v, %v; want %q, skipped %s", test.there, test.back, test.usable, by, skipped, err, test.want, test.skipped)
+		}
+	}
+	if _, _, _, err := SplitLink([2]Impairment{delay, lossy}, only(nil)); err == nil || err.Error() != "no emulator\nno netem" {
+		t.Errorf("nothing is usable: %v", err)
 	}
 }

@@ -20,6 +20,8 @@ type Topology struct {
 	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
 	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
 	Links    []Link   `yaml:"links,required" json:"links" doc:"each joins two interfaces or switch ports"`
+	// ImpairedBy overrides the choice of SplitLink for every link.
+	ImpairedBy Mechanism `yaml:"impaired_by" json:"impaired_by,omitempty" doc:"what applies delay, jitter, loss and reordering in a lab: netem (the kernel's) or emulator (linerate's); absent: netem for delay alone, otherwise the emulator" enum:"netem,emulator"`
 }
 
 // Host is an endpoint or a router.

@@ -325,10 +325,4 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	case q.Burst != 0 && q.Burst < DefaultMTU+ethernetHeader:
 		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+ethernetHeader)
 	}
-	// A lab's own delay and loss cannot be restored exactly.
-	if l, ok := c.t.LinkAt(End{c.h.Name, q.Interface}); ok && len(c.h.Via) == 0 {
-		if s := l.Towards(End{c.h.Name, q.Interface}); s.inFlight() != (Impairment{}) {
-			c.report(path, "the delay and the loss of the link at %s.%s are applied by its root qdisc, which cannot be replaced: put them on a link behind a router", c.h.Name, q.Interface)
-		}
-	}
 }

@@ -19,7 +19,7 @@ func (t *Topology) With(settings []setting.Setting) *Topology {
 			continue
 		}
 		if w == nil {
-			w = &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links)}
+			w = &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links), t.ImpairedBy}
 		}
 		if h, ok := w.Host(s.Host); ok {
 			w.apply(h, s)
@@ -89,7 +89,7 @@ func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
 // WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
 // interface that sends; t is not changed. A link that is slower keeps its rate.
 func (t *Topology) WithShaper(at End, kind string, rate unit.BitRate, overhead int) *Topology {
-	w := &Topology{t.Hosts, t.Switches, slices.Clone(t.Links)}
+	w := &Topology{t.Hosts, t.Switches, slices.Clone(t.Links), t.ImpairedBy}
 	w.changeDirection(at, func(out *Impairment) {
 		if out.Rate == 0 || rate <= out.Rate {
 			out.Rate, out.Bucket, out.Shaper, out.Overhead = rate, true, kind, overhead

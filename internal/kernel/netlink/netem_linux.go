@@ -1,0 +1,103 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/topology"
+)
+
+// netemLimit is how many frames netem can hold: half a second of 4 Gbit/s in single
+// frames, and no bound to what sockets and queues hold anyway.
+const netemLimit = 200_000
+
+// NewNetemLink joins the interface and that of another end by netem: each is one end of a
+// veth pair, both up, and the other ends, in the namespace wire, are the two ports of a
+// bridge with the given name, so that netem delays what leaves the bridge. At the
+// interfaces themselves it would make packets in flight appear in the interface's queue,
+// and take that queue's length in packets, where a super-frame counts as one.
+//
+// Frames that may fare differently are segmented by the interface that sends them:
+// netem treats what it gets as one frame.
+func (a LinkEnd) NewNetemLink(b LinkEnd, wire *Namespace, bridge string, inFlight [2]topology.Impairment) error {
+	if err := wire.addWire(bridge); err != nil {
+		return err
+	}
+	for i, end := range []LinkEnd{a, b} {
+		port := LinkEnd{Namespace: wire, Interface: bridge + string("ab"[i]), MTU: math.MaxUint16}
+		if err := end.NewVethPair(port); err != nil {
+			return err
+		}
+		if err := wire.addWirePort(port.Interface, bridge); err != nil {
+			return err
+		}
+		// What leaves by this port has come from the other end.
+		if back := inFlight[1-i]; back != (topology.Impairment{}) {
+			spec := QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: netemLimit, Impairment: back}
+			if err := wire.conn.setQdisc("add qdisc to", port.Interface, qdiscRoot, flagsAdd, spec); err != nil {
+				return wire.addName(err)
+			}
+		}
+		if inFlight[i].PerFrame() {
+			if err := end.Namespace.segment(end.Interface); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addWire makes a bridge that forwards every frame.
+func (n *Namespace) addWire(name string) error {
+	info := appendText(nil, unix.IFLA_INFO_KIND, "bridge")
+	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BR_MCAST_SNOOPING, []byte{0}))
+	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
+	body = appendAttribute(body, unix.IFLA_LINKINFO, info)
+	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, flagsAdd, body, nil); err != nil {
+		return n.addName(err)
+	}
+	return n.SetUp(name)
+}
+
+// addWirePort makes an interface a port that learns no addresses and keeps no frame to
+// itself, but those for pause frames (IEEE 802.3 Annex 31B), which end at a port anywhere.
+func (n *Namespace) addWirePort(name, bridge string) error {
+	if err := n.SetMaster(name, bridge); err != nil {
+		return err
+	}
+	index, err := n.conn.index(name)
+	if err != nil {
+		return n.addName(err)
+	}
+	const allButPause = 0xffff &^ 2
+	data := appendAttribute(nil, unix.IFLA_BRPORT_LEARNING, []byte{0})
+	data = appendAttribute(data, unix.IFLA_BRPORT_GROUP_FWD_MASK, native.AppendUint16(nil, allButPause))
+	info := appendText(nil, unix.IFLA_INFO_SLAVE_KIND, "bridge")
+	info = appendAttribute(info, unix.IFLA_INFO_SLAVE_DATA, data)
+	body := appendAttribute(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_LINKINFO, info)
+	return n.addName(n.conn.request("set port of bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
+}
+
+// segment has an interface segment what it sends before the frames leave it (ip link set
+// gso_max_segs 1).
+func (n *Namespace) segment(name string) error {
+	index, err := n.conn.index(name)
+	if err != nil {
+		return n.addName(err)
+	}
+	body := appendUint32(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_GSO_MAX_SEGS, 1)
+	return n.addName(n.conn.request("set gso_max_segs of", name, unix.RTM_NEWLINK, 0, body, nil))
+}
+
+// Shape adds a tbf with the rate, burst and queue of an impairment to an interface; none
+// if there is no rate.
+func (n *Namespace) Shape(name string, i topology.Impairment) error {
+	if i.Rate == 0 {
+		return nil
+	}
+	spec := QdiscSpec{Kind: "tbf", Handle: 1 << 16, Limit: uint32(i.QueueSize()), Impairment: topology.Impairment{Rate: i.Rate, Burst: i.Burst}}
+	return n.addName(n.conn.setQdisc("add qdisc to", name, qdiscRoot, flagsAdd, spec))
+}
