@@ -56,8 +56,8 @@ func probe(by topology.Mechanism) error {
 	}
 	defer conn.Close()
 	// An open question counts as yes: making the qdisc answers it.
-	if err := conn.HasNetem(); errors.Is(err, syscall.ENOENT) {
-		return err
+	if errors.Is(conn.HasNetem(), syscall.ENOENT) {
+		return errors.New("this kernel has no netem (module sch_netem)")
 	}
 	return nil
 }
