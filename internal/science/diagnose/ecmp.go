@@ -185,7 +185,7 @@ func (f observed) reweighed(k *multipath) []setting.Setting {
 
 // routeBy is a route of the host's by these next hops, with weights if there are several.
 func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop, weight func(record.RouteNexthop) int) []setting.Setting {
-	route := setting.Route{To: to.String()}
+	route := setting.Route{To: to.String(), Metric: h.metric(to)}
 	for _, hop := range hops {
 		next := setting.Nexthop{Interface: hop.Interface, Weight: weight(hop)}
 		if via, err := netip.ParseAddr(hop.Via); err == nil {
@@ -199,6 +199,19 @@ func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop, weight func(
 		route.Via, route.Interface, route.Nexthops = route.Nexthops[0].Via, route.Nexthops[0].Interface, nil
 	}
 	return []setting.Setting{{Host: h.name, Route: &route}}
+}
+
+// metric is that of the main table's route to a prefix: without it, ip route replace adds a
+// second route.
+func (h *host) metric(to netip.Prefix) int {
+	for _, r := range h.reading.Snapshot.Routes {
+		words := strings.Fields(r.Text)
+		if at := slices.Index(words, "metric"); r.Table == mainTable && r.To == to.String() && at >= 0 && at+1 < len(words) {
+			n, _ := strconv.Atoi(words[at+1]) // as the kernel said it
+			return n
+		}
+	}
+	return 0
 }
 
 // ownWeight is the weight that a next hop has.

@@ -117,19 +117,24 @@ func TestECMPSettings(t *testing.T) {
 		want []string
 	}{
 		"weights": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
-			[]string{"leaf: dev up1 weight 4 dev up2 weight 20"}},
+			[]string{"leaf: metric 20 dev up1 weight 4 dev up2 weight 20"}},
 		"seeds": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
 			[]string{"spine1: policy=3 fields=55 seed=3", "spine2: policy=3 fields=55 seed=4"}},
 	} {
 		over := c.topology()
 		var got []string
-		for _, f := range Diagnose(c.trial(over), over) {
+		trial := c.trial(over)
+		for i, r := range trial.Hosts[0].Snapshot.Routes {
+			trial.Hosts[0].Snapshot.Routes[i].Text = r.To + " metric 20 nexthop …"
+		}
+		for _, f := range Diagnose(trial, over) {
 			for _, s := range f.Settings {
 				text := s.Host + ":"
 				for _, one := range s.Sysctl {
 					text += " " + one.Key[strings.LastIndex(one.Key, "_")+1:] + "=" + one.Value
 				}
 				if s.Route != nil {
+					text += fmt.Sprintf(" metric %d", s.Route.Metric)
 					for _, n := range s.Route.Nexthops {
 						text += fmt.Sprintf(" dev %s weight %d", n.Interface, n.Weight)
 					}
