@@ -20,6 +20,14 @@ type shelf struct {
 	run      record.Run
 	takenUp  string
 	finished *record.Run
+	removed  []string
+}
+
+func (s *shelf) Notes(context.Context, string) ([]record.Note, error) { return s.run.Notes, nil }
+
+func (s *shelf) Remove(_ context.Context, ids ...string) error {
+	s.removed = append(s.removed, ids...)
+	return nil
 }
 
 func (s *shelf) Run(context.Context, string) (*record.Run, error) {
@@ -60,6 +68,29 @@ func budgetAsked(d time.Duration) study.Redesign {
 	return study.Redesign{Budget: &budget}
 }
 func untilAsked(until unit.Ratio) study.Redesign { return study.Redesign{Until: &until} }
+
+// TestRemoved: a run that ends before its first trial does is removed; one with a trial or a
+// note stays.
+func TestRemoved(t *testing.T) {
+	for _, c := range []struct {
+		trials  int
+		noted   bool
+		status  string
+		removed int
+	}{
+		{0, false, notebook.Interrupted, 1}, {0, true, notebook.Interrupted, 0},
+		{1, false, notebook.Interrupted, 0}, {0, false, record.StatusBudget, 0},
+	} {
+		s := stored(t, c.trials, notebook.Running)
+		if !c.noted {
+			s.run.Notes = nil
+		}
+		made := conductor{store: s, run: &s.run, began: time.Now()}
+		if err := made.finish(t.Context(), c.status, errors.New("refused")); err != nil || s.finished == nil || len(s.removed) != c.removed {
+			t.Errorf("%+v: %v, finished %t, removed %q", c, err, s.finished != nil, s.removed)
+		}
+	}
+}
 
 // TestTakeUp: which runs are carried on, with what design, and which are not.
 func TestTakeUp(t *testing.T) {

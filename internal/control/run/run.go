@@ -83,7 +83,8 @@ type conductor struct {
 }
 
 // New carries out a plan from its first trial. The run returned is concluded from the
-// trials that it has, also if err says that it was interrupted.
+// trials that it has, also if err says that it was interrupted. One that ends before its
+// first trial does is removed from the notebook, unless it has a note.
 func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
 	if err := MissingTools(plan); err != nil {
 		return nil, err
@@ -144,6 +145,12 @@ func (c *conductor) header() *record.Run {
 func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	c.began = time.Now()
 	status, err := c.trials(ctx)
+	return c.run, errors.Join(err, c.finish(ctx, status, err))
+}
+
+// finish saves what became of the run. One that was interrupted before its first trial ended
+// is removed, unless it has a note: a new run does the same as resuming it.
+func (c *conductor) finish(ctx context.Context, status string, err error) error {
 	c.run.DurationS = c.elapsed()
 	c.run.Status, c.run.Error = status, ""
 	if err != nil && ctx.Err() == nil {
@@ -152,7 +159,18 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	if len(c.run.Trials) > 0 {
 		conclude.Conclude(c.run)
 	}
-	return c.run, errors.Join(err, c.store.Finish(ctx, c.run))
+	if err := c.store.Finish(ctx, c.run); err != nil || status != notebook.Interrupted || len(c.run.Trials) > 0 {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	notes, err := c.store.Notes(ctx, c.run.ID)
+	if err == nil && len(notes) == 0 {
+		err = c.store.Remove(ctx, c.run.ID)
+	}
+	if errors.Is(err, notebook.ErrHeld) || errors.Is(err, notebook.ErrNotFound) {
+		return nil // another process has resumed or removed it
+	}
+	return err
 }
 
 // trials returns the run's status: as ended says, or interrupted.

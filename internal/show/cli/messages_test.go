@@ -76,6 +76,8 @@ var wrongLines = []struct{ line, want string }{
 	{"run nas", "did you mean ./nas.yaml?"},
 	{"check ./nas", "did you mean ./nas.yaml?"},
 	{"tune blog", "did you mean ./blog.conf?"},
+	{"run arp-flux --out nas.yaml", "write the report in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"serve --token .", "--token .: a directory; expected a file"},
 }
 
 // arguments are those of a line of a test.

@@ -68,7 +68,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		return usageError(err)
 	}
 	if err := export.Writable(cmp.Or(f.out, "runs")); err != nil {
-		return fmt.Errorf("%w: nothing was run; --out names another directory", err)
+		return usageError(fmt.Errorf("%w: nothing was run; --out names another directory", err))
 	}
 	store, err := openNotebook(ctx)
 	if err != nil {
@@ -133,7 +133,10 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		if left, is := errors.AsType[*lab.NotRevertedError](err); is {
 			lost = errors.Join(left, lost)
 		}
-		err = fmt.Errorf("interrupted after %s; continue with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = errors.New("interrupted before the first trial ended; the notebook has nothing of it")
+		if len(result.Trials) > 0 {
+			err = fmt.Errorf("interrupted after %s; continue with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		}
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
 		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; continue with: %s", err, unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))

@@ -32,6 +32,10 @@ func readSmall(flag, file string) ([]byte, error) {
 	if err != nil {
 		return nil, usageError(fmt.Errorf("%s: %w", flag, err))
 	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, usageError(fmt.Errorf("%s %s: a directory; expected a file", flag, file))
+	}
 	defer f.Close()
 	const longest = 64 << 10
 	data, err := io.ReadAll(io.LimitReader(f, longest+1))
