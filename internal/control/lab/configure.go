@@ -96,10 +96,11 @@ func (l *Lab) verify(h *topology.Host) error {
 // Resolve replaces references to interfaces in settings (host.interface) by the MAC
 // address in a neighbour's lladdr, and by the address in the via of a route or nexthop.
 func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
-	return l.topology.Resolve(settings, l.mac)
+	return l.topology.Resolve(settings, l.MAC)
 }
 
-func (l *Lab) mac(end topology.End) (string, error) {
+// MAC is the MAC address of a host's interface; an error: a real host has no such interface.
+func (l *Lab) MAC(end topology.End) (string, error) {
 	if h, _ := l.topology.Host(end.Node); len(h.Via) == 0 {
 		return l.topology.MAC(end), nil
 	}

@@ -76,6 +76,9 @@ func Init() int {
 // build makes the nodes and the links. The agents are started first, so that they
 // initialise while the links are made.
 func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
+	if err := probeDevices(p); err != nil {
+		return nil, "", err
+	}
 	nodes = make([]*netlink.Namespace, len(p.Nodes))
 	errs := make([]error, len(p.Nodes))
 	var starting sync.WaitGroup
@@ -105,7 +108,7 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 			return nil, "", err
 		}
 		if n.Switch {
-			if err := nodes[i].AddBridge(bridgeName); err != nil {
+			if err := nodes[i].AddBridge(bridgeName, n.VLANs != nil); err != nil {
 				return nil, "", err
 			}
 		}
@@ -118,7 +121,13 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 			return nil, "", err
 		}
 	}
-	return nodes, links.impairedBy(), links.startEmulator()
+	if err := makeDevices(p, nodes); err != nil {
+		return nil, "", err
+	}
+	if err := links.startEmulator(); err != nil {
+		return nil, "", err
+	}
+	return nodes, links.impairedBy(), awaitLACP(p, nodes)
 }
 
 // startAgent starts a node's agent; it is called in the node's namespace. The stream

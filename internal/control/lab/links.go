@@ -87,7 +87,7 @@ func (m *linkMaker) make(i int, l planLink) error {
 	}
 	m.note(by, skipped, inFlight)
 	for k, e := range l {
-		if m.plan.Nodes[e.Node].Switch {
+		if n := m.plan.Nodes[e.Node]; n.Switch && !n.isMember(e.Interface) {
 			if err := m.nodes[e.Node].SetMaster(e.Interface, bridgeName); err != nil {
 				return err
 			}

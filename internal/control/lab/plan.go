@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
@@ -26,6 +27,25 @@ type planNode struct {
 	// IPv6 is enabled only where the topology uses it: router solicitations and
 	// multicast listener reports would appear on links that are being measured.
 	IPv6 bool `json:"ipv6,omitempty"`
+	// Devices are made when the links are there, in this order.
+	Devices []planDevice `json:"devices,omitempty"`
+	// VLANs are those of a switch's ports; empty: it does not filter.
+	VLANs map[string]planVLANs `json:"vlans,omitempty"`
+}
+
+// planDevice is an interface on top of others.
+type planDevice struct {
+	Interface string `json:"interface"`
+	MAC       string `json:"mac,omitempty"`
+	MTU       int    `json:"mtu,omitempty"`
+	// Device is as in the study.
+	Device device.Device `json:"device"`
+}
+
+// planVLANs are the VLANs of a port.
+type planVLANs struct {
+	Untagged device.VLAN   `json:"untagged,omitempty"`
+	Tagged   []device.VLAN `json:"tagged,omitempty"`
 }
 
 // planLink is a link's two ends.
@@ -48,13 +68,13 @@ func planOf(t *topology.Topology) plan {
 	for _, h := range t.Hosts {
 		if len(h.Via) == 0 {
 			index[h.Name] = len(p.Nodes)
-			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: ipv6[h.Name]})
+			p.Nodes = append(p.Nodes, planNode{Name: h.Name, IPv6: ipv6[h.Name], Devices: devicesOf(t, &h)})
 		}
 	}
 	for _, s := range t.Switches {
 		if len(s.Via) == 0 && !s.Unmanaged {
 			index[s.Name] = len(p.Nodes)
-			p.Nodes = append(p.Nodes, planNode{Name: s.Name, Switch: true})
+			p.Nodes = append(p.Nodes, switchNode(t, &s))
 		}
 	}
 	for _, l := range t.Links {
@@ -69,6 +89,72 @@ func planOf(t *topology.Topology) plan {
 		p.Links = append(p.Links, planLink{end(from, l.From), end(to, l.To)})
 	}
 	return p
+}
+
+// devicesOf are a host's devices, each behind those that it is made on.
+func devicesOf(t *topology.Topology, h *topology.Host) (list []planDevice) {
+	made := map[string]bool{}
+	var add func(p topology.Interface)
+	add = func(p topology.Interface) {
+		shape, is := p.Shape(p.Name)
+		if !is || made[p.Name] {
+			return
+		}
+		made[p.Name] = true
+		for _, name := range slices.Concat(shape.Beneath, shape.Slaves) {
+			if below, ok := h.Interface(name); ok {
+				add(*below)
+			}
+		}
+		end := topology.End{Node: h.Name, Interface: p.Name}
+		d := planDevice{Interface: p.Name, MTU: t.DeviceMTU(end), Device: p.Device}
+		if !shape.SharesMAC || p.MAC != "" {
+			d.MAC = t.MAC(end)
+		}
+		list = append(list, d)
+	}
+	for _, p := range h.Interfaces {
+		add(p)
+	}
+	return list
+}
+
+// switchNode is a switch with the bonds of its ports and their VLANs.
+func switchNode(t *topology.Topology, s *topology.Switch) planNode {
+	n := planNode{Name: s.Name, Switch: true}
+	member := map[string]bool{}
+	for _, p := range s.Ports {
+		if p.Bond == nil {
+			continue
+		}
+		d := planDevice{Interface: p.Name, Device: p.Device()}
+		for _, name := range p.Bond.Members {
+			member[name] = true
+			if l, ok := t.LinkAt(topology.End{Node: s.Name, Interface: name}); ok {
+				d.MTU = l.Towards(topology.End{Node: s.Name, Interface: name}).MTU
+			}
+		}
+		n.Devices = append(n.Devices, d)
+	}
+	if !s.Filters() {
+		return n
+	}
+	n.VLANs = map[string]planVLANs{}
+	port := func(name string) {
+		untagged, tagged := s.VLANs(name)
+		n.VLANs[name] = planVLANs{untagged, tagged}
+	}
+	for _, d := range n.Devices {
+		port(d.Interface)
+	}
+	for _, l := range t.Links {
+		for _, e := range []topology.End{l.From, l.To} {
+			if e.Node == s.Name && !member[e.Interface] {
+				port(e.Interface)
+			}
+		}
+	}
+	return n
 }
 
 // withIPv6 returns the hosts that need IPv6: those that use it, and the two ends of a

@@ -55,7 +55,7 @@ links:
 `)
 	p := planOf(over)
 	want := []planNode{{Name: "server", IPv6: true}, {Name: "client"}, {Name: "sw", Switch: true}}
-	if !slices.Equal(p.Nodes, want) {
+	if !reflect.DeepEqual(p.Nodes, want) {
 		t.Errorf("nodes %+v, want %+v: what is real is not made", p.Nodes, want)
 	}
 	if len(p.Links) != 3 {

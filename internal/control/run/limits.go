@@ -91,12 +91,11 @@ type network struct {
 // the one that each took.
 func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
 	paths := trial.Paths{Topology: n.over, Complete: true, Flows: make([]trial.Path, len(flows))}
-	seen := arrivals(hosts)
+	seen := arrivals(n.over, hosts)
 	for i, f := range flows {
 		path, rec := &paths.Flows[i], counted[i]
 		if t := n.traces[f]; t != nil {
 			path.Predicted, path.Note = trial.Texts(t.path), t.note
-			path.Observed = inOrder(n.over, t.sender, seen[f.ID])
 		}
 		connected := *f
 		if opened := rec.SourceAddr(); f.OpenerSends && opened.IsValid() {
@@ -112,6 +111,9 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 		}
 		if rec.SenderInfo != nil {
 			path.Frame.NoTimestamps = rec.SenderInfo.Options&1 == 0
+		}
+		if t := n.traces[f]; t != nil {
+			path.Observed = inOrder(n.over, t.sender, path.Flow.Paths, seen[f.ID])
 		}
 		if len(path.Flow.Paths) > 1 {
 			path.Taken = taken(*path)

@@ -37,6 +37,9 @@ type trace struct {
 	note   string // why it ends here
 }
 
+// mac is the MAC address of an interface, as the hosts have reported it.
+func (c *conductor) mac(end topology.End) (string, error) { return c.lab.MAC(end) }
+
 // unpredictable is why nothing is known of a connection whose port connect(2) chooses.
 const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or even it can be asked for"
 
@@ -111,7 +114,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		next := map[string][]*trace{}
 		for host, all := range pending {
 			for i, t := range all {
-				if answers := replies[host].Lookups; i < len(answers) && t.step(over, answers[i]) {
+				if answers := replies[host].Lookups; i < len(answers) && t.step(over, answers[i], c.mac) {
 					next[t.at] = append(next[t.at], t)
 				}
 			}
@@ -136,7 +139,7 @@ func (t *trace) question() record.RouteLookup {
 func plainText(a netip.Addr) string { return a.Unmap().WithZone("").String() }
 
 // step goes to the next host; false: the path ends here, or is not known further.
-func (t *trace) step(over *topology.Topology, answer record.RouteLookup) bool {
+func (t *trace) step(over *topology.Topology, answer record.RouteLookup, mac macs) bool {
 	end := func(note string) bool {
 		t.note = note
 		return false
@@ -153,13 +156,17 @@ func (t *trace) step(over *topology.Topology, answer record.RouteLookup) bool {
 	if err != nil {
 		hop = t.flow.Destination.Addr().Unmap()
 	}
-	segment := over.PathToNextHop(topology.End{Node: t.at, Interface: answer.Interface}, hop)
-	if segment == nil {
+	from := topology.End{Node: t.at, Interface: answer.Interface}
+	segments, to := over.PathsToNextHop(from, hop)
+	if len(segments) == 0 {
 		return end(t.at + ": where " + answer.Interface + " leads to " + hop.String() + " is not in the topology")
 	}
+	segment, why := t.spread(over, from, to, segments, mac)
+	if why != "" {
+		return end(why)
+	}
 	t.path = append(t.path, segment...)
-	arrived := segment[len(segment)-1]
-	t.at, t.in = arrived.Node, arrived.Interface
+	t.at, t.in = to.Node, to.Interface
 	return t.at != t.receiver
 }
 
@@ -182,8 +189,11 @@ func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows 
 		}
 		hosts := map[string]bool{}
 		for _, path := range paths[f] {
-			for _, end := range path[1:] {
-				if _, isHost := over.Host(end.Node); isHost {
+			for i, end := range path[1:] {
+				_, isHost := over.Host(end.Node)
+				// A switch at the other end of a bond sees by which member it sent.
+				_, _, member := over.Device(end)
+				if isHost || member && i%2 == 0 && over.Managed(end.Node) {
 					hosts[end.Node] = true
 				}
 			}
@@ -195,14 +205,16 @@ func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows 
 	return found, nil
 }
 
-// arrivals are the interfaces by which most packets of each flow came in before anything
-// happened in the window, by flow and host.
-func arrivals(hosts []record.HostReading) map[string]map[string]string {
+// arrivals are the interfaces with a link by which most packets of each flow came in before
+// anything happened in the window, by flow and host or switch. A device on top of such an
+// interface sees the same packets once more.
+func arrivals(over *topology.Topology, hosts []record.HostReading) map[string]map[string]string {
 	seen := map[string]map[string]string{}
 	for _, h := range hosts {
 		most := map[string]int64{}
 		for _, a := range h.Arrivals {
-			if a.Events == 0 && a.Packets > most[a.Flow] {
+			_, linked := over.LinkAt(topology.End{Node: h.Host, Interface: a.Interface})
+			if linked && a.Events == 0 && a.Packets > most[a.Flow] {
 				most[a.Flow] = a.Packets
 				if seen[a.Flow] == nil {
 					seen[a.Flow] = map[string]string{}
@@ -214,9 +226,22 @@ func arrivals(hosts []record.HostReading) map[string]map[string]string {
 	return seen
 }
 
-// inOrder sorts the interfaces by which a flow came in along its path: each is linked to
-// the host before it, directly or through switches. What is linked to none comes last.
-func inOrder(over *topology.Topology, sender string, seen map[string]string) (path []string) {
+// inOrder sorts the interfaces by which a flow came in along one of its paths that has all
+// of them. Without such a path each is linked to the host before it, directly or through
+// switches, and what is linked to none comes last.
+func inOrder(over *topology.Topology, sender string, paths [][]topology.End, seen map[string]string) (path []string) {
+	for _, known := range paths {
+		path = nil
+		for _, end := range known {
+			if seen[end.Node] == end.Interface {
+				path = append(path, end.String())
+			}
+		}
+		if len(path) == len(seen) {
+			return path
+		}
+	}
+	path = nil
 	left := maps.Clone(seen)
 	for at := sender; len(left) > 0; {
 		names := slices.Sorted(maps.Keys(left))

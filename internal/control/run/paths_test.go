@@ -65,13 +65,13 @@ func TestStep(t *testing.T) {
 	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 || q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
-	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}) || f.at != "spine2" || f.in != "down1" {
+	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" || f.in != "down1" {
 		t.Errorf("after server1: %+v", f)
 	}
 	if f.question().In != "down1" {
 		t.Errorf("asked a router without the interface of entry")
 	}
-	if f.step(over, record.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}) || f.note != "" {
+	if f.step(over, record.RouteLookup{Interface: "down2", Gateway: "fe80::2", Nexthops: 1}, nil) || f.note != "" {
 		t.Errorf("at the receiver: %+v", f)
 	}
 	if got := strings.Join(trial.Texts(f.path), " "); got != "server1.eth1 spine2.down1 spine2.down2 server2.eth1" {
@@ -84,11 +84,11 @@ func TestStep(t *testing.T) {
 		"topology":      {Interface: "eth7", Nexthops: 1},
 	} {
 		f := begin()
-		if f.step(over, answer) || !strings.Contains(f.note, want) || len(f.path) != 0 {
+		if f.step(over, answer, nil) || !strings.Contains(f.note, want) || len(f.path) != 0 {
 			t.Errorf("%+v: %+v, want that it ends because of %q", answer, f, want)
 		}
 	}
-	if f := begin(); !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 1}) {
+	if f := begin(); !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 1}, nil) {
 		t.Errorf("one next hop is no choice: %+v", f)
 	}
 }

@@ -1,5 +1,7 @@
 package netlink
 
+import "linerate/internal/model/device"
+
 // Link is one interface of the network namespace (struct ifinfomsg, rtnetlink(7)).
 type Link struct {
 	Index      int
@@ -36,4 +38,12 @@ type LinkEnd struct {
 	Interface string
 	MAC       string // empty: the kernel chooses one
 	MTU       int    // bytes
+}
+
+// Device is an interface to make on top of others.
+type Device struct {
+	Interface string
+	MAC       string // empty: the kernel's choice
+	MTU       int    // bytes; 0: the kernel's default
+	Shape     device.Shape
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -126,21 +127,30 @@ var errNoNamespaces = unsupported("make a network namespace")
 // Namespace is not available on this system: NewNamespace and every method fail.
 type Namespace struct{}
 
-func NewNamespace(string) (*Namespace, error)  { return nil, errNoNamespaces }
-func (*Namespace) Name() string                { return "" }
-func (*Namespace) Close()                      {}
-func (*Namespace) Do(func() error) error       { return errNoNamespaces }
-func (*Namespace) DoAsHost(func() error) error { return errNoNamespaces }
-func (LinkEnd) NewVethPair(LinkEnd) error      { return errNoNamespaces }
-func (*Namespace) SetUp(string) error          { return errNoNamespaces }
-func (*Namespace) AddBridge(string) error      { return errNoNamespaces }
-func (*Namespace) SetMaster(_, _ string) error { return errNoNamespaces }
+func NewNamespace(string) (*Namespace, error)   { return nil, errNoNamespaces }
+func (*Namespace) Name() string                 { return "" }
+func (*Namespace) Close()                       {}
+func (*Namespace) Do(func() error) error        { return errNoNamespaces }
+func (*Namespace) DoAsHost(func() error) error  { return errNoNamespaces }
+func (LinkEnd) NewVethPair(LinkEnd) error       { return errNoNamespaces }
+func (*Namespace) SetUp(string) error           { return errNoNamespaces }
+func (*Namespace) AddBridge(string, bool) error { return errNoNamespaces }
+func (*Namespace) SetMaster(_, _ string) error  { return errNoNamespaces }
 func (LinkEnd) NewNetemLink(LinkEnd, *Namespace, string, [2]topology.Impairment) error {
 	return errNoNamespaces
 }
 func (*Namespace) Shape(string, topology.Impairment) error { return errNoNamespaces }
 func HasTun() error                                        { return errNoNamespaces }
 func (LinkEnd) NewTap() (*os.File, error)                  { return nil, errNoNamespaces }
+func (*Namespace) AddDevice(Device) error                  { return errNoNamespaces }
+func (*Namespace) HasDevices(device.Shape) bool            { return false }
+func (*Namespace) HasVLANFiltering() bool                  { return false }
+func (*Namespace) AddVLAN(string, device.VLAN, bool) error {
+	return errNoNamespaces
+}
+func (*Namespace) AwaitLACP(string, time.Duration) error {
+	return errNoNamespaces
+}
 
 // unsupported returns the error of an operation that needs Linux.
 func unsupported(op string) error {

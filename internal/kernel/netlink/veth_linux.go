@@ -57,29 +57,3 @@ func (n *Namespace) SetUp(name string) error {
 	up := true
 	return n.addName(n.conn.ChangeLink(name, LinkChange{Up: &up}))
 }
-
-// AddBridge makes a bridge (Documentation/networking/bridge.rst), up, with the
-// kernel's defaults: no spanning tree, so that its ports forward at once, and an
-// ageing time of 300 s.
-func (n *Namespace) AddBridge(name string) error {
-	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
-	body = appendAttribute(body, unix.IFLA_LINKINFO, appendText(nil, unix.IFLA_INFO_KIND, "bridge"))
-	if err := n.conn.request("make bridge", name, unix.RTM_NEWLINK, flagsAdd, body, nil); err != nil {
-		return n.addName(err)
-	}
-	return n.SetUp(name)
-}
-
-// SetMaster makes an interface a port of a bridge (ip link set master).
-func (n *Namespace) SetMaster(name, bridge string) error {
-	index, err := n.conn.index(name)
-	if err != nil {
-		return n.addName(err)
-	}
-	master, err := n.conn.index(bridge)
-	if err != nil {
-		return n.addName(err)
-	}
-	body := appendUint32(ifinfomsg(unix.AF_UNSPEC, index, 0, 0), unix.IFLA_MASTER, uint32(master))
-	return n.addName(n.conn.request("add to bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
-}

@@ -23,12 +23,12 @@ func (f PlannedFlow) Addresses(t *topology.Topology) (source, destination netip.
 
 func likelySource(t *topology.Topology, host string, destination netip.Addr) netip.Addr {
 	h, _ := t.Host(host)
-	paths, err := t.Paths(host, netip.Addr{}, destination)
+	exit, known := t.Exit(host, netip.Addr{}, destination)
 	var best netip.Addr
 	rank := 0
 	for name, a := range h.Addresses() {
 		here := 1
-		if err == nil && paths[0][0].Interface == name {
+		if known && exit.Interface == name {
 			here = 2
 			if a.Prefix().Contains(destination) {
 				here = 3

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
@@ -167,7 +168,11 @@ func reference() string {
 		{"topology: a host", reflect.TypeFor[topology.Host](), ""},
 		{"topology: bgp of a host", reflect.TypeFor[topology.BGP](), ""},
 		{"topology: an interface of a host", reflect.TypeFor[topology.Interface](), ""},
+		{"interface: bond; bond of a port", reflect.TypeFor[device.Bond](), ""},
+		{"interface: vxlan", reflect.TypeFor[device.VXLAN](), ""},
+		{"interface: vrf", reflect.TypeFor[device.VRF](), ""},
 		{"topology: a switch", reflect.TypeFor[topology.Switch](), ""},
+		{"switch: a port", reflect.TypeFor[topology.Port](), ""},
 		{"topology: a link", reflect.TypeFor[topology.Link](), ""},
 		{"workload", reflect.TypeFor[Workload](), "of all flows"},
 		{"workload: loss_free", reflect.TypeFor[LossFree](), ""},

@@ -11,6 +11,17 @@ const maxInterfaceName = 15
 // kernel's limit and numbered if the name exists already; the same file always has the
 // same names.
 func (t *Topology) Complete() {
+	t.completeLinks()
+	for i := range t.Switches {
+		if s := &t.Switches[i]; len(s.Via) > 0 && s.Bridge == "" {
+			s.Bridge = s.Name
+		}
+	}
+	t.learn()
+}
+
+// completeLinks adds what links omit.
+func (t *Topology) completeLinks() {
 	taken := map[End]bool{}
 	for i := range t.Links {
 		l := &t.Links[i]
@@ -24,12 +35,6 @@ func (t *Topology) Complete() {
 		l.From = t.name(l.From, l.To, taken)
 		l.To = t.name(l.To, l.From, taken)
 	}
-	for i := range t.Switches {
-		if s := &t.Switches[i]; len(s.Via) > 0 && s.Bridge == "" {
-			s.Bridge = s.Name
-		}
-	}
-	t.learn()
 }
 
 // name names a switch port after the far end of its link, if it has no name.

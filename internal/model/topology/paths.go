@@ -37,13 +37,7 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 		return nil, nil, fmt.Errorf("no host %q to send from", from)
 	}
 	w := walk{t: t, destination: destination, index: newIndex(t)}
-	if host.holds(destination) {
-		err = fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", destination, from)
-	} else if len(t.holders(destination)) == 0 {
-		err = fmt.Errorf("no interface holds %s", destination)
-	} else {
-		err = w.from(host, source, nil, 1)
-	}
+	err = w.all(host, source)
 	if len(w.paths) > 0 {
 		if w.severalRoutes {
 			w.shares = nil
@@ -56,6 +50,30 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 	return nil, nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
+// Wraps are what the frames of Paths have beside IP on the link that leaves each end, where
+// that is anything, and the smallest MTU of the devices on the way; 0: there are none.
+func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps map[End]Wrap, mtu int) {
+	host, ok := t.Host(from)
+	if !ok || !slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.hasDevices() }) {
+		return nil, 0
+	}
+	w := walk{t: t, destination: destination, index: newIndex(t)}
+	_ = w.all(host, source) // without paths there are no wraps
+	return w.wraps, w.mtu
+}
+
+// Exit is the interface with IP addresses by which the first of Paths leaves its host: the
+// end of a link, or a device.
+func (t *Topology) Exit(from string, source, destination netip.Addr) (End, bool) {
+	host, ok := t.Host(from)
+	if !ok {
+		return End{}, false
+	}
+	w := walk{t: t, destination: destination, index: newIndex(t)}
+	_ = w.all(host, source)
+	return w.exit, len(w.paths) > 0
+}
+
 // walk collects the paths to one destination, and the share of each.
 type walk struct {
 	t             *Topology
@@ -64,6 +82,26 @@ type walk struct {
 	paths         [][]End
 	shares        []float64
 	severalRoutes bool // at some host
+	wraps         map[End]Wrap
+	mtu           int // smallest of the devices on the paths; 0: none
+	tunnels       int // that the paths are inside of
+	exit          End // of the first path: the interface with IP addresses by which it leaves
+}
+
+// all collects all paths from a host.
+func (w *walk) all(host *Host, source netip.Addr) error {
+	holders := w.t.holders(w.destination)
+	if host.holds(w.destination) {
+		return fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", w.destination, host.Name)
+	} else if len(holders) == 0 {
+		return fmt.Errorf("no interface holds %s", w.destination)
+	}
+	for _, end := range holders {
+		if vrf, table := w.index.hosts[end.Node].vrf(end.Interface); table != 0 && len(holders) == 1 {
+			return fmt.Errorf("%s is in VRF %s, and no flow's socket is bound to that", end, vrf)
+		}
+	}
+	return w.from(host, "", source, nil, 1)
 }
 
 // index finds hosts, switches and ends by name in constant time. A name that a host and a
@@ -114,9 +152,9 @@ func (h nextHop) share(of []nextHop) float64 {
 }
 
 // from continues a path at a host, the sender or a router, which gets a share of the
-// packets. The error is why no path was found.
-func (w *walk) from(host *Host, source netip.Addr, sofar []End, share float64) error {
-	routes := host.bestRoutes(source, w.destination)
+// packets by an interface; empty: it sends them. The error is why no path was found.
+func (w *walk) from(host *Host, in string, source netip.Addr, sofar []End, share float64) error {
+	routes := host.bestRoutes(in, source, w.destination)
 	if len(routes) == 0 {
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
 	}
@@ -137,17 +175,37 @@ func (w *walk) from(host *Host, source netip.Addr, sofar []End, share float64) e
 	return errors.Join(slices.Compact(reasons)...)
 }
 
-// follow follows one next hop and continues at the host that it reaches.
+// follow follows one next hop and continues at the host that it reaches. Where a device
+// spreads packets over several links, each of them gets the same share.
 func (w *walk) follow(host *Host, h nextHop, sofar []End, share float64) error {
-	segment := w.index.pathToNextHop(host, h)
-	if segment == nil {
+	segments, err := w.segments(host, h)
+	if len(segments) == 0 {
+		if err != nil {
+			return err
+		}
 		return fmt.Errorf("%s is not reachable from %s", h.target(), End{host.Name, h.out})
 	}
-	path := slices.Concat(sofar, segment)
-	arrived := path[len(path)-1]
-	next := w.index.hosts[arrived.Node]
+	for _, segment := range segments {
+		if err := w.onward(segment, sofar, share/float64(len(segments))); err != nil {
+			return err
+		}
+		if len(w.paths) >= maxPaths {
+			break
+		}
+	}
+	return nil
+}
+
+// onward continues a path at the end of a segment.
+func (w *walk) onward(s segment, sofar []End, share float64) error {
+	if sofar == nil && len(w.paths) == 0 {
+		w.exit = s.from
+	}
+	path := slices.Concat(sofar, s.ends)
+	next := w.index.hosts[s.to.Node]
 	if next.holds(w.destination) {
 		w.paths, w.shares = append(w.paths, path), append(w.shares, share)
+		w.wrap(s)
 		return nil
 	}
 	if !next.Forward {
@@ -156,7 +214,29 @@ func (w *walk) follow(host *Host, h nextHop, sofar []End, share float64) error {
 	if slices.ContainsFunc(sofar, func(e End) bool { return e.Node == next.Name }) {
 		return fmt.Errorf("the routes lead back to %s", next.Name)
 	}
-	return w.from(next, netip.Addr{}, path, share)
+	found := len(w.paths)
+	err := w.from(next, s.to.Interface, netip.Addr{}, path, share)
+	if len(w.paths) > found {
+		w.wrap(s)
+	}
+	return err
+}
+
+// wrap notes what frames have beside IP on a segment's links.
+func (w *walk) wrap(s segment) {
+	for _, mtu := range []int{w.t.DeviceMTU(s.from), w.t.DeviceMTU(s.to)} {
+		if mtu != 0 && (w.mtu == 0 || mtu < w.mtu) {
+			w.mtu = mtu
+		}
+	}
+	for i, wrap := range s.wraps {
+		if wrap != (Wrap{}) {
+			if w.wraps == nil {
+				w.wraps = map[End]Wrap{}
+			}
+			w.wraps[s.ends[2*i]] = wrap
+		}
+	}
 }
 
 func (h nextHop) target() string {
@@ -166,8 +246,9 @@ func (h nextHop) target() string {
 	return h.to.String()
 }
 
-// bestRoutes chooses the routes as Paths documents.
-func (h *Host) bestRoutes(source, destination netip.Addr) []route {
+// bestRoutes chooses the routes as Paths documents, for packets that come in by an
+// interface; empty: the host sends them.
+func (h *Host) bestRoutes(in string, source, destination netip.Addr) []route {
 	holder := ""
 	if source.IsValid() {
 		for _, p := range h.Interfaces {
@@ -176,7 +257,7 @@ func (h *Host) bestRoutes(source, destination netip.Addr) []route {
 			}
 		}
 	}
-	for _, table := range h.tables(source, destination) {
+	for _, table := range h.tables(in, source, destination) {
 		entries := h.routesTo(table, destination)
 		if holder != "" {
 			own := slices.DeleteFunc(slices.Clone(entries), func(e route) bool { return !e.leavesThrough(holder) })
@@ -191,10 +272,16 @@ func (h *Host) bestRoutes(source, destination netip.Addr) []route {
 	return nil
 }
 
-// tables lists the routing tables for a lookup: those of the rules that match, by
-// priority, then the main table, 0.
-func (h *Host) tables(source, destination netip.Addr) []int {
+// l3mdevRule is the priority of the kernel's rule for VRFs (Documentation/networking/vrf.rst).
+const l3mdevRule = 1000
+
+// tables lists the routing tables for a lookup: those of the rules that match, and that of
+// the VRF of the interface by which the packet came in, by priority, then the main table, 0.
+func (h *Host) tables(in string, source, destination netip.Addr) []int {
 	rules := slices.Clone(h.Rules)
+	if _, table := h.vrf(in); table != 0 {
+		rules = append(rules, setting.Rule{Table: table, Priority: l3mdevRule})
+	}
 	slices.SortStableFunc(rules, func(a, b setting.Rule) int { return a.Priority - b.Priority })
 	var tables []int
 	for _, r := range rules {
@@ -232,8 +319,8 @@ func best(entries []route) []route {
 // routesTo lists the routes of one table that match a destination.
 func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	var entries []route
-	if table == 0 {
-		for _, p := range h.Interfaces {
+	for _, p := range h.Interfaces {
+		if _, own := h.vrf(p.Name); own == table {
 			if a, ok := find(p.Addresses, func(a *Address) bool { return a.onPrefix(destination) }); ok {
 				entries = append(entries, route{a.Bits, 0, []nextHop{{out: p.Name, to: destination}}})
 			}
@@ -339,100 +426,4 @@ func (t *Topology) holders(addr netip.Addr) []End {
 		}
 	}
 	return ends
-}
-
-// PathToNextHop is the part of a path from a host's interface through switches to the
-// interface of the next host, for a packet with that next hop: a gateway, or its
-// destination. nil: no link leads there.
-func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
-	host, ok := t.Host(from.Node)
-	if !ok {
-		return nil
-	}
-	return newIndex(t).pathToNextHop(host, nextHop{out: from.Interface, to: via})
-}
-
-// Adjacent reports whether a host has an interface on the same layer-2 segment as an
-// interface of another host.
-func (t *Topology) Adjacent(host string, far End) bool {
-	for _, s := range newIndex(t).segmentPaths(far) {
-		if s.end.Node == host {
-			return true
-		}
-	}
-	return false
-}
-
-// pathToNextHop finds the path through switches from a host's interface to the next
-// host's: the shortest, since a lab's switches have no loops.
-func (f index) pathToNextHop(host *Host, h nextHop) []End {
-	for _, p := range host.Interfaces {
-		if h.out != "" && p.Name != h.out {
-			continue
-		}
-		reached := f.segmentPaths(End{host.Name, p.Name})
-		for _, last := range reached {
-			if h.end != (End{}) {
-				if last.end == h.end {
-					return last.path()
-				}
-			} else if next, ok := f.hosts[last.end.Node].Interface(last.end.Interface); ok && next.holds(h.to) {
-				return last.path()
-			}
-		}
-		// A link-local next hop, or a route that names only an interface, matches no
-		// address of the file: on a segment of two interfaces it means the other one.
-		if h.end == (End{}) && len(reached) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
-			return reached[0].path()
-		}
-	}
-	return nil
-}
-
-// pathNode is an end on a path, with the one before it.
-type pathNode struct {
-	end    End
-	before *pathNode
-}
-
-func (s *pathNode) path() []End {
-	var list []End
-	for ; s != nil; s = s.before {
-		list = append(list, s.end)
-	}
-	slices.Reverse(list)
-	return list
-}
-
-// segmentPaths lists the paths from a host's interface to every other host interface
-// of the same layer-2 segment, by their last node, nearest first.
-func (f index) segmentPaths(start End) []*pathNode {
-	var reached []*pathNode
-	seen := map[string]bool{} // switches
-	queue := []*pathNode{{end: start}}
-	for len(queue) > 0 {
-		here := queue[0]
-		queue = queue[1:]
-		far, linked := f.far[here.end]
-		if !linked {
-			continue
-		}
-		onward := &pathNode{far, here}
-		if f.switches[far.Node] == nil {
-			if f.hosts[far.Node] != nil {
-				reached = append(reached, onward)
-			}
-			continue
-		}
-		if seen[far.Node] {
-			continue
-		}
-		seen[far.Node] = true
-		for _, end := range f.ends[far.Node] {
-			if end != far {
-				queue = append(queue, &pathNode{end, onward})
-			}
-		}
-	}
-	return reached
 }

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/setting"
 )
 
@@ -46,6 +47,17 @@ type Interface struct {
 	Name      string    `yaml:",key" json:"name"`
 	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
 	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: in a lab, one made from the numbers of host and interface"`
+	// Device is what the kernel makes on top of other interfaces; the zero value: the
+	// interface is the end of a link.
+	device.Device `yaml:",inline"`
+}
+
+// Port is what a switch does at one of its ports, or a bond of several.
+type Port struct {
+	Name     string        `yaml:",key" json:"name"`
+	Bond     *device.Bond  `yaml:"bond" json:"bond,omitempty" doc:"the port is a bond; its members are ports with a link"`
+	Untagged device.VLAN   `yaml:"untagged" json:"untagged,omitempty" doc:"VLAN of the frames without a tag; absent: 1, and none with tagged"`
+	Tagged   []device.VLAN `yaml:"tagged" json:"tagged,omitempty" doc:"VLANs whose frames have a tag here"`
 }
 
 // Switch is a bridge. Its interfaces are the link ends that name it.
@@ -57,6 +69,9 @@ type Switch struct {
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
 	// Unmanaged marks a switch without an agent, such as a rack switch.
 	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch whose counters cannot be read"`
+	// Ports are those that differ from the others. With a VLAN in one of them the switch
+	// filters by VLAN: a port that is not listed has the frames without a tag in VLAN 1.
+	Ports []Port `yaml:"ports" json:"ports,omitempty" doc:"VLANs and bonds of ports, by their names: HOST-INTERFACE of the other end, or that of another switch; a link can name a port: to: switch.p1"`
 }
 
 // find returns the first element for which is returns true.
@@ -118,8 +133,10 @@ func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 // complete returns an end with the interface of a host that has only one, if it names
 // none.
 func (t *Topology) complete(e End) End {
-	if host, ok := t.Host(e.Node); ok && e.Interface == "" && len(host.Interfaces) == 1 {
-		e.Interface = host.Interfaces[0].Name
+	if host, ok := t.Host(e.Node); ok && e.Interface == "" {
+		if names := host.linked(); len(names) == 1 {
+			e.Interface = names[0]
+		}
 	}
 	return e
 }
@@ -132,6 +149,9 @@ func (t *Topology) MAC(e End) string {
 	for i, h := range t.Hosts {
 		for j, p := range h.Interfaces {
 			if h.Name == e.Node && p.Name == e.Interface {
+				if shape, is := p.Shape(p.Name); is && shape.SharesMAC && p.MAC == "" && shape.Beneath[0] != p.Name {
+					return t.MAC(End{e.Node, shape.Beneath[0]})
+				}
 				if p.MAC != "" {
 					return p.MAC
 				}

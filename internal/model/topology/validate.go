@@ -15,13 +15,14 @@ import (
 type checker struct {
 	t      *Topology
 	report source.Report
+	whole  *Topology // with the names of switch ports
 	index
 }
 
 // Validate reports everything that is wrong with the topology. Paths are those
 // of a study file: topology.hosts[0].interfaces[1].
 func (t *Topology) Validate(report source.Report) {
-	c := &checker{t, report, newIndex(t)}
+	c := &checker{t, report, t.named(), newIndex(t)}
 	if len(t.Hosts) == 0 {
 		report("topology.hosts", "no hosts: a topology needs at least two")
 	}
@@ -33,6 +34,7 @@ func (t *Topology) Validate(report source.Report) {
 	}
 	c.addresses()
 	c.links()
+	c.devices()
 	c.bgp()
 	for i := range t.Hosts {
 		c.hostSettings(i)

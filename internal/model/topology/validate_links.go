@@ -32,7 +32,7 @@ func (c *checker) links() {
 		c.occupy(taken, from, to, path+".from")
 		c.occupy(taken, to, from, path+".to")
 		c.sameWorld(from, to, path)
-		c.loop(joined, from, to, path)
+		c.loop(joined, c.whole.Links[i], path)
 		mtu := unit.Bytes(0)
 		if c.hasIPv6(from) || c.hasIPv6(to) {
 			mtu = minIPv6MTU
@@ -45,7 +45,7 @@ func (c *checker) links() {
 	c.sameMAC()
 	for i, h := range c.t.Hosts {
 		for j, p := range h.Interfaces {
-			if _, linked := taken[End{h.Name, p.Name}]; !linked {
+			if _, linked := taken[End{h.Name, p.Name}]; !linked && !p.Is() {
 				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d]", i, j), "interface %s.%s has no link", h.Name, p.Name)
 			}
 		}
@@ -77,8 +77,13 @@ func (c *checker) end(e End, path string) (End, bool) {
 		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.interfaceNames(h.Name+".")))
 		return e, false
 	}
-	if _, ok := h.Interface(e.Interface); !ok {
+	p, ok := h.Interface(e.Interface)
+	if !ok {
 		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface, source.DidYouMean(e.Interface, h.interfaceNames("")))
+		return e, false
+	}
+	if shape, is := p.Shape(p.Name); is {
+		c.report(path, "link to %q: %s is a %s and has no link of its own", e, e.Interface, shape.Key)
 		return e, false
 	}
 	return e, true
@@ -125,8 +130,14 @@ func (c *checker) sameWorld(from, to End, path string) {
 
 // loop reports the link that closes a loop of switches. A lab's switches do not speak a
 // spanning tree protocol, so a frame would circle for ever.
-func (c *checker) loop(joined groups, from, to End, path string) {
+func (c *checker) loop(joined groups, l Link, path string) {
+	from, to := l.From, l.To
 	both := c.switches[from.Node] != nil && c.switches[to.Node] != nil
+	if near, _, is := c.whole.Device(from); both && is {
+		if far, _, is := c.whole.Device(to); is && !joined.join("bonds "+near.String(), "bonds "+far.String()) {
+			return // a further link of two bonds
+		}
+	}
 	if both && !c.real(from.Node) && !joined.join(from.Node, to.Node) {
 		c.report(path, "link between %s and %s closes a loop of switches, in which frames would circle for ever", from.Node, to.Node)
 	}

@@ -91,6 +91,9 @@ func hash(s *scene, f *record.Flow, r *route) {
 	}
 	draws := func(path, other []topology.End) bool {
 		at := parting(path, other)
+		if _, bond, is := s.over.Device(path[at]); is && bond.Spread != nil {
+			return bond.Spread.Hashes().Ports
+		}
 		host, ok := s.over.Host(path[at].Node)
 		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, host, *f)
 	}

@@ -284,11 +284,12 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 		if !ok {
 			continue
 		}
-		node, _ := run.Topology.Host(u.Host)
 		var rx, tx []float64
 		for _, d := range h.Deltas() {
-			if _, drawn := node.Interface(d.Interface); !drawn || asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
-				continue // a real host's other interfaces carry what is not this run's
+			if _, linked := run.Topology.LinkAt(topology.End{Node: u.Host, Interface: d.Interface}); !linked || asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
+				// A real host's other interfaces carry what is not this run's, and devices
+				// what their members do.
+				continue
 			}
 			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
 		}

@@ -18,9 +18,12 @@ import (
 type Flow struct {
 	// Paths are its possible paths (Topology.Paths); one connection takes one.
 	Paths [][]topology.End
-	// Frame wraps its payload. MTU 0 takes the smallest of the path; Shaped is
-	// decided link by link.
-	Frame Frame
+	// Frame wraps its payload. MTU 0 takes the smallest of the path and of DeviceMTU, which
+	// is 0 without devices; Shaped, VLANs and Tunnel are decided link by link.
+	Frame     Frame
+	DeviceMTU int
+	// Wraps are what its frames have besides on the links that leave some ends.
+	Wraps map[topology.End]topology.Wrap
 	// Cap is the least of its own caps; 0: it has none.
 	Cap unit.BitRate
 	// Transactions: it carries requests and responses, which wait for each other,
@@ -46,7 +49,8 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 			frame.NoTimestamps = true
 		}
 	}
-	return Flow{Paths: paths, Frame: frame, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional()}, nil
+	wraps, mtu := t.Wraps(from, source, destination)
+	return Flow{Paths: paths, Frame: frame, DeviceMTU: mtu, Wraps: wraps, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional()}, nil
 }
 
 // Network is what flows run over.
@@ -94,7 +98,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	}
 	frame := n.frame(f, path)
 	for _, c := range n.linkDirections(path) {
-		frame = c.of(frame)
+		frame = c.of(f, frame)
 		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
 			bps, why = here, linkTerm(c.rate, frame.Fraction(), frame)
 		}
@@ -116,7 +120,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 		if f.Transactions || len(f.Paths) == 0 {
 			continue // without a path it carries nothing
 		}
-		key := fmt.Sprint(f.Paths, f.Frame, f.Cap)
+		key := fmt.Sprint(f.Paths, f.Frame, f.DeviceMTU, f.Wraps, f.Cap)
 		if classes[key] == nil {
 			classes[key] = &class{flow: f}
 			order = append(order, classes[key])
@@ -169,9 +173,11 @@ type linkDirection struct {
 	overhead int
 }
 
-// of is a frame as this direction counts it.
-func (d linkDirection) of(f Frame) Frame {
+// of is a flow's frame as this direction counts it.
+func (d linkDirection) of(flow Flow, f Frame) Frame {
 	f.Shaped, f.Shaper, f.Overhead = d.shaped, d.shaper, d.overhead
+	wrap := flow.Wraps[d.from]
+	f.VLANs, f.Tunnel = wrap.VLANs, wrap.Tunnel
 	return f
 }
 
@@ -218,6 +224,7 @@ func (n Network) frame(f Flow, path []topology.End) Frame {
 	if frame.MTU != 0 {
 		return frame
 	}
+	frame.MTU = f.DeviceMTU
 	for _, end := range path {
 		if mtu := n.Topology.MTUAt(end); mtu > 0 && (frame.MTU == 0 || mtu < frame.MTU) {
 			frame.MTU = mtu
@@ -257,7 +264,7 @@ func (p *programme) add(c *class) {
 				continue
 			}
 			i, ok := p.rowOf[cross]
-			frame = cross.of(frame)
+			frame = cross.of(c.flow, frame)
 			if !ok {
 				i = len(p.rows)
 				p.rowOf[cross] = i

@@ -41,7 +41,8 @@ type Frame struct {
 	// Datagram is the payload of each UDP datagram; 0: what the MTU allows. A
 	// larger one takes several packets, of which each has a header of IP.
 	Datagram int
-	VLANs    int // 802.1Q tags
+	VLANs    int // 802.1Q tags; a Linux qdisc does not count them, since the kernel keeps them apart
+	Tunnel   int // bytes that tunnels add, such as 50 for VXLAN over IPv4
 	// Shaped: the rate is a Linux token bucket's (tbf, htb), which counts a
 	// frame from its Ethernet header to its last payload byte and nothing of
 	// what a wire adds.
@@ -175,7 +176,10 @@ func (f Frame) Parts() []Part {
 		parts = append(parts, Part{"fragment headers", packets * fragmentHeader})
 	}
 	parts = append(parts, Part{"Ethernet header", packets * ethernetHeader})
-	if f.VLANs > 0 {
+	if f.Tunnel > 0 {
+		parts = append(parts, Part{"tunnel headers", packets * f.Tunnel})
+	}
+	if f.VLANs > 0 && !f.Shaped {
 		parts = append(parts, Part{"VLAN tags", packets * f.VLANs * vlanTag})
 	}
 	if pad := f.padding(); pad > 0 {

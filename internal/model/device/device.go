@@ -1,0 +1,165 @@
+// Package device describes the interfaces that the kernel makes on top of others: bonds,
+// VLANs, VXLAN tunnels and so on (ip-link(8)).
+//
+// A kind is a file: what a study file says of it, what is wrong with that, and its Shape,
+// which is all that other packages know. A further kind is such a file, a field of Device
+// and an entry of Device.given.
+package device
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Device is what makes an interface, if that is not the end of a link. At most one kind is
+// given; none: the interface is the end of a link.
+type Device struct {
+	Bond    *Bond    `yaml:"bond" json:"bond,omitempty" doc:"a bond: the links of several interfaces as one"`
+	VLAN    *VLAN    `yaml:"vlan" json:"vlan,omitempty" doc:"a VLAN of the interface link: the number of its 802.1Q tag, 1 to 4094"`
+	MACVLAN *MACVLAN `yaml:"macvlan" json:"macvlan,omitempty" doc:"a further MAC address on the interface link; the value is the mode" enum:"bridge,vepa,private"`
+	VXLAN   *VXLAN   `yaml:"vxlan" json:"vxlan,omitempty" doc:"a VXLAN tunnel to another host"`
+	VRF     *VRF     `yaml:"vrf" json:"vrf,omitempty" doc:"a VRF: a router's interfaces with a routing table of their own"`
+	Dummy   *Dummy   `yaml:"dummy" json:"dummy,omitempty" doc:"true: an interface without a link, for addresses"`
+	Link    string   `yaml:"link" json:"link,omitempty" doc:"vlan, macvlan: the interface beneath; absent: what precedes the last dot of the name, eth0 for eth0.5"`
+	MTU     int      `yaml:"mtu" json:"mtu,omitempty" doc:"of a device, in bytes; absent: what the interfaces beneath leave. An interface with a link has the link's MTU"`
+}
+
+// Kind is a kind of device.
+type Kind interface {
+	// Shape is what a device of the kind is on an interface.
+	Shape(on Device, name string) Shape
+	// Check reports what is wrong with its own keys; key is relative to the kind's.
+	Check(report func(key, format string, args ...any))
+}
+
+// Shape is what other packages know of a device, whatever its kind.
+type Shape struct {
+	Kind   string // of ip-link(8), IFLA_INFO_KIND
+	Key    string // in a study file
+	Config string // the kernel's build option, CONFIG_…
+	Module string // of the kernel
+	// Beneath are the interfaces whose links carry the frames, and Slaves those that have
+	// the device as their master. A member is a slave that has no frames and addresses of
+	// its own.
+	Beneath, Slaves []string
+	Members         bool
+	OnLink          bool // made on the only interface beneath (IFLA_LINK)
+	SharesMAC       bool // has the MAC address of the interface beneath
+	Tag             int  // number of the 802.1Q tag; 0: none
+	Tunnel          *Tunnel
+	Overhead        int    // what a tunnel adds to a frame, in bytes
+	Table           int    // the slaves' routing table; 0: the host's own
+	Loose           bool   // has no link beneath or beyond
+	Spread          Spread // chooses among several interfaces beneath; nil: there is no choice
+	LACP            bool   // members carry data when both ends have agreed
+	Attributes      []Attribute
+}
+
+// Tunnel is the way of a device's frames through other packets.
+type Tunnel struct {
+	Local, Remote netip.Addr
+	ID            int
+}
+
+// Attribute is one of IFLA_INFO_DATA (linux/if_link.h). Value is an uint8, uint16, uint32 or
+// []byte; BigEndian: in network byte order.
+type Attribute struct {
+	Type      uint16
+	Value     any
+	BigEndian bool
+}
+
+// Spread chooses the interface beneath a device that sends a packet.
+type Spread interface {
+	// Choose returns which of n interfaces sends a packet. why is not empty if it cannot be
+	// told.
+	Choose(p Packet, n int) (i int, why string)
+	// Hashes reports what of a packet the choice depends on.
+	Hashes() Hashed
+}
+
+// Hashed are the parts of a packet that a hash depends on.
+type Hashed struct{ MACs, Addresses, Ports bool }
+
+// Packet is what a hash can depend on.
+type Packet struct {
+	SourceMAC, DestinationMAC [6]byte
+	VLAN                      int // number of the outer tag; 0: none
+	Source, Destination       netip.AddrPort
+}
+
+// given lists the kinds and whether they are.
+func (d Device) given() []Kind {
+	var list []Kind
+	add := func(k Kind, given bool) {
+		if given {
+			list = append(list, k)
+		}
+	}
+	add(d.Bond, d.Bond != nil)
+	add(d.VLAN, d.VLAN != nil)
+	add(d.MACVLAN, d.MACVLAN != nil)
+	add(d.VXLAN, d.VXLAN != nil)
+	add(d.VRF, d.VRF != nil)
+	add(d.Dummy, d.Dummy != nil)
+	return list
+}
+
+// Shape is the device's on an interface of that name; false: the interface is the end of a
+// link.
+func (d Device) Shape(name string) (Shape, bool) {
+	if kinds := d.given(); len(kinds) > 0 {
+		return kinds[0].Shape(d, name), true
+	}
+	return Shape{}, false
+}
+
+// Is reports whether a kind is given.
+func (d Device) Is() bool { return len(d.given()) > 0 }
+
+// Check reports what is wrong with the device by itself. Paths are relative to the
+// interface's.
+func (d Device) Check(name string, report func(path, format string, args ...any)) {
+	kinds := d.given()
+	if len(kinds) > 1 {
+		var keys []string
+		for _, k := range kinds {
+			keys = append(keys, k.Shape(d, name).Key)
+		}
+		report("", "interface %s is %s: expected one of them", name, strings.Join(keys, " and "))
+		return
+	}
+	shape, is := d.Shape(name)
+	switch {
+	case !is && d.Link != "":
+		report(".link", "link is the interface beneath a vlan or macvlan")
+	case !is && d.MTU != 0:
+		report(".mtu", "the MTU of an interface with a link is the link's")
+	case is && d.Link != "" && !shape.OnLink:
+		report(".link", "link is the interface beneath a vlan or macvlan, and %s is a %s", name, shape.Key)
+	case shape.OnLink && shape.Beneath[0] == "":
+		report("", "%s: the interface beneath is missing: expected link, or a name such as eth0.5", name)
+	}
+	if is {
+		kinds[0].Check(func(key, format string, args ...any) {
+			report("."+shape.Key+key, format, args...)
+		})
+	}
+}
+
+// beneath is the interface that a VLAN or macvlan is on.
+func (d Device) beneath(name string) string {
+	return cmp.Or(d.Link, name[:max(0, strings.LastIndexByte(name, '.'))])
+}
+
+// repeated returns the first element that is in a list twice.
+func repeated(list []string) (string, bool) {
+	for i, s := range list {
+		if slices.Contains(list[:i], s) {
+			return s, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,213 @@
+package topology
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/device"
+)
+
+// segment is the part of a path from a host's interface through links and switches to an
+// interface of the next host.
+type segment struct {
+	from, to End    // interfaces with IP addresses: ends of links, or devices
+	ends     []End  // of the links
+	wraps    []Wrap // of each link
+}
+
+// PathToNextHop is the part of a path from a host's interface through switches to the
+// interface of the next host, for a packet with that next hop: a gateway, or its
+// destination. nil: no link leads there.
+func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
+	if paths, _ := t.PathsToNextHop(from, via); len(paths) > 0 {
+		return paths[0]
+	}
+	return nil
+}
+
+// PathsToNextHop is PathToNextHop with all paths, where a bond leaves several, and the
+// interface with IP addresses that takes the packet.
+func (t *Topology) PathsToNextHop(from End, via netip.Addr) (paths [][]End, to End) {
+	host, ok := t.Host(from.Node)
+	if !ok {
+		return nil, End{}
+	}
+	w := walk{t: t, index: newIndex(t)}
+	segments, _ := w.segments(host, nextHop{out: from.Interface, to: via})
+	for _, s := range segments {
+		paths, to = append(paths, s.ends), s.to
+	}
+	return paths, to
+}
+
+// Adjacent reports whether a host has an interface on the same layer-2 segment as an
+// interface of another host.
+func (t *Topology) Adjacent(host string, far End) bool {
+	f := newIndex(t)
+	for _, s := range f.reached(way{name: far.Interface}, far) {
+		if s.node.end.Node == host {
+			return true
+		}
+	}
+	h, ok := t.Host(far.Node)
+	return ok && slices.ContainsFunc(h.Interfaces, func(p Interface) bool {
+		return slices.ContainsFunc(h.ways(p.Name), func(w way) bool {
+			return len(w.tags) > 0 && w.name == far.Interface && slices.ContainsFunc(f.reached(w, far), func(s arrival) bool { return s.node.end.Node == host })
+		})
+	})
+}
+
+// maxTunnels bounds tunnels inside tunnels.
+const maxTunnels = 4
+
+// segments finds the paths through switches from a host's interface to the next host's: the
+// shortest, since a lab's switches have no loops. The error is why a tunnel leads nowhere.
+func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
+	for _, p := range host.Interfaces {
+		if h.out != "" && p.Name != h.out {
+			continue
+		}
+		from := End{host.Name, p.Name}
+		var reached []segment
+		if shape, _ := p.Shape(p.Name); shape.Tunnel != nil {
+			reached, err = w.tunnel(host, from, shape)
+		} else {
+			reached = w.index.segmentsFrom(host, from)
+		}
+		var tops []End
+		for _, s := range reached {
+			if !slices.Contains(tops, s.to) {
+				tops = append(tops, s.to)
+			}
+		}
+		to := func(end End) []segment {
+			return slices.DeleteFunc(slices.Clone(reached), func(s segment) bool { return s.to != end })
+		}
+		for _, top := range tops {
+			if h.end != (End{}) {
+				if top == h.end {
+					return to(top), nil
+				}
+			} else if next, ok := w.index.hosts[top.Node].Interface(top.Interface); ok && next.holds(h.to) {
+				return to(top), nil
+			}
+		}
+		// A link-local next hop, or a route that names only an interface, matches no
+		// address of the file: on a segment of two interfaces it means the other one.
+		if h.end == (End{}) && len(tops) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
+			return reached, nil
+		}
+	}
+	return nil, err
+}
+
+// tunnel finds the paths of a tunnel's packets to the other end.
+func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment, err error) {
+	remote, ok := w.t.Holder(shape.Tunnel.Remote)
+	if !ok {
+		return nil, fmt.Errorf("no interface holds %s, the other end of %s", shape.Tunnel.Remote, from)
+	}
+	far := w.index.hosts[remote.Node]
+	i := slices.IndexFunc(far.Interfaces, func(p Interface) bool {
+		other, _ := p.Shape(p.Name)
+		return other.Kind == shape.Kind && *other.Tunnel == device.Tunnel{Local: shape.Tunnel.Remote, Remote: shape.Tunnel.Local, ID: shape.Tunnel.ID}
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("%s has no %s with the identifier %d from %s to %s", far.Name, shape.Key, shape.Tunnel.ID, shape.Tunnel.Remote, shape.Tunnel.Local)
+	}
+	outer := walk{t: w.t, destination: shape.Tunnel.Remote, index: w.index, tunnels: w.tunnels + 1}
+	if outer.tunnels > maxTunnels {
+		return nil, fmt.Errorf("%s: more than %d tunnels inside each other", from, maxTunnels)
+	}
+	if err := outer.all(host, shape.Tunnel.Local); len(outer.paths) == 0 {
+		return nil, fmt.Errorf("the tunnel of %s: %w", from, err)
+	}
+	for _, ends := range outer.paths {
+		s := segment{from: from, to: End{far.Name, far.Interfaces[i].Name}, ends: ends}
+		for k := 0; k < len(ends); k += 2 {
+			wrap := outer.wraps[ends[k]]
+			wrap.Tunnel += shape.Overhead
+			s.wraps = append(s.wraps, wrap)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// segmentsFrom lists the paths from a host's interface to every interface of other hosts
+// that takes its frames, nearest first.
+func (f index) segmentsFrom(host *Host, from End) (list []segment) {
+	for _, w := range host.ways(from.Interface) {
+		for _, a := range f.reached(w, End{host.Name, w.name}) {
+			s := segment{from: from, to: a.top}
+			for n := a.node; n != nil; n = n.before {
+				s.ends = append(s.ends, n.end)
+				if len(s.ends)%2 == 0 { // where the link begins
+					s.wraps = append(s.wraps, Wrap{VLANs: len(n.tags)})
+				}
+			}
+			slices.Reverse(s.ends)
+			slices.Reverse(s.wraps)
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// pathNode is an end on a path, with the one before it, and the tags that frames have on the
+// end's link.
+type pathNode struct {
+	end    End
+	tags   []device.VLAN
+	before *pathNode
+}
+
+// passes reports whether a path has been at a switch.
+func (s *pathNode) passes(node string) bool {
+	for ; s != nil; s = s.before {
+		if s.end.Node == node {
+			return true
+		}
+	}
+	return false
+}
+
+// arrival is the end of a path at a host, and the interface there that takes the frames.
+type arrival struct {
+	node *pathNode
+	top  End
+}
+
+// reached lists where frames arrive that leave a link's end with some tags: at every
+// interface of other hosts on the same layer-2 segment, nearest first.
+func (f index) reached(w way, start End) (list []arrival) {
+	queue := []*pathNode{{end: start, tags: w.tags}}
+	for len(queue) > 0 && len(list) < maxPaths {
+		here := queue[0]
+		queue = queue[1:]
+		far, linked := f.far[here.end]
+		if !linked {
+			continue
+		}
+		onward := &pathNode{far, here.tags, here}
+		s := f.switches[far.Node]
+		if s == nil {
+			if host := f.hosts[far.Node]; host != nil {
+				for _, name := range host.takes(far.Interface, here.tags) {
+					list = append(list, arrival{onward, End{far.Node, name}})
+				}
+			}
+			continue
+		}
+		if here.passes(far.Node) {
+			continue
+		}
+		for _, end := range f.ends[far.Node] {
+			if tags, ok := s.forwards(far.Interface, here.tags, end.Interface); ok && end != far {
+				queue = append(queue, &pathNode{end, tags, onward})
+			}
+		}
+	}
+	return list
+}
