@@ -163,3 +163,17 @@ func repeated(list []string) (string, bool) {
 	}
 	return "", false
 }
+
+// Kinds are all kinds, in the order of Device's fields.
+var Kinds = []Kind{new(Bond), new(VLAN), new(MACVLAN), new(VXLAN), new(VRF), new(Dummy)}
+
+// TunnelOverhead is what a tunnel of a kind of ip-link(8) adds to a frame, in bytes, over
+// IPv4; 0: it is no tunnel.
+func TunnelOverhead(kind string) int {
+	for _, k := range Kinds {
+		if s := k.Shape(Device{}, ""); s.Kind == kind {
+			return s.Overhead
+		}
+	}
+	return 0
+}

@@ -55,6 +55,7 @@ func TestGeneratedTables(t *testing.T) {
 	}
 	for _, table := range []struct{ page, name, want string }{
 		{"study-reference", "reference", reference()},
+		{"devices", "devices", "\n" + devices()},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
 		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
 		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
@@ -112,6 +113,18 @@ func flags() string {
 		if o.Type != "" {
 			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", o.Flag(), protocols, o.Doc, o.Absent)
 		}
+	}
+	return b.String()
+}
+
+// devices is a table of the kinds of device.
+func devices() string {
+	var b strings.Builder
+	b.WriteString("| key | is | kernel module | build option |\n|---|---|---|---|\n")
+	fields := source.Fields(reflect.TypeFor[device.Device]())
+	for i, k := range device.Kinds {
+		s := k.Shape(device.Device{}, "eth0.1")
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", s.Key, fields[i].Doc, s.Module, s.Config)
 	}
 	return b.String()
 }

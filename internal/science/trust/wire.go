@@ -3,8 +3,10 @@ package trust
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -78,7 +80,7 @@ func accounts(v view, receiving bool) (list []account) {
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
 			a.flows += payload
-			headerBytes += payload * headers(f)
+			headerBytes += payload * (headers(f) + tunnelled(h.Snapshot, f, receiving))
 		}
 		if !known || a.flows == 0 {
 			continue
@@ -177,7 +179,26 @@ func padding(f record.Flow) float64 {
 	return max(0, leastFrame-headers(f)-float64(f.Datagrams.Bytes))
 }
 
-// stacked interfaces repeat what another interface has counted: a bond's members, VLANs.
+// tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
+// count them: over IPv4, since what it runs over is not known.
+func tunnelled(s record.Snapshot, f record.Flow, receiving bool) float64 {
+	own := f.SourceAddr()
+	if receiving {
+		own = f.DestinationAddr()
+	}
+	for _, p := range s.Interfaces {
+		if size := device.TunnelOverhead(p.Kind); size > 0 && slices.ContainsFunc(p.Addresses, func(a string) bool {
+			prefix, err := netip.ParsePrefix(a)
+			return err == nil && prefix.Addr() == own
+		}) {
+			return float64(size)
+		}
+	}
+	return 0
+}
+
+// stacked interfaces repeat what another interface has counted: a bond's members, VLANs,
+// tunnels.
 func stacked(s record.Snapshot, port string) bool {
 	if port == "lo" {
 		return true
@@ -188,6 +209,9 @@ func stacked(s record.Snapshot, port string) bool {
 	}
 	switch s.Interfaces[i].Kind {
 	case "vlan", "macvlan", "ipvlan":
+		return true
+	}
+	if device.TunnelOverhead(s.Interfaces[i].Kind) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == s.Interfaces[i].Master })

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,19 +91,57 @@ factors:
 design: {replicates: 1}
 `
 
-// TestMachineDevices runs flows over every kind of device on Linux 6.1.
+// TestMachineDevices runs flows over every kind of device on Linux 6.1: which member of a bond
+// each takes is as predicted, and what the interfaces counted are the flows' bytes.
 func TestMachineDevices(t *testing.T) {
 	kernel := machinetest.UserMode(t)
 	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: kernel, Modules: deviceModules, Memory: 1024,
 		Files: map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
 	run := runOn(t, m, "every.yaml")
+	if len(run.Trials) != 8 {
+		t.Fatalf("%d trials, want 8", len(run.Trials))
+	}
 	for _, trial := range run.Trials {
-		t.Logf("%s: %.1f of %.1f Mbit/s (%s)", trial.Treatment, trial.GoodputBps/1e6, trial.LimitBps/1e6, trial.LimitWhy)
-		for _, f := range trial.Flows {
-			t.Logf("  %s path %v predicted %v (%s) observed %v", f.ID, f.Path, f.Predicted, f.PredictedNote, f.Observed)
+		if trial.GoodputBps <= 0 || trial.LimitBps <= 0 {
+			t.Errorf("%s: %.0f bit/s, limit %.0f; want more than 0", trial.Treatment, trial.GoodputBps, trial.LimitBps)
 		}
+		asPredicted(t, trial)
 	}
 	for _, c := range run.Trust {
-		t.Logf("%+v", c)
+		switch c.Check {
+		case "connected", "alive", "conservation", "wire", "foreign-traffic", "limit":
+			if !c.Pass {
+				t.Errorf("trial %d: %s: %s", c.Trial, c.Check, c.Detail)
+			}
+		}
+	}
+}
+
+// asPredicted checks that flows with several paths were observed on the predicted one.
+func asPredicted(t *testing.T, trial record.Trial) {
+	t.Helper()
+	for _, f := range trial.Flows {
+		if f.Paths < 2 {
+			continue
+		}
+		if len(f.Observed) == 0 || f.PredictedNote != "" {
+			t.Errorf("%s, flow %s: observed at %v, predicted %v %s", trial.Treatment, f.ID, f.Observed, f.Predicted, f.PredictedNote)
+		}
+		for _, end := range f.Observed {
+			if !slices.Contains(f.Predicted, end) {
+				t.Errorf("%s, flow %s (%s to %s) came in by %s, predicted %v", trial.Treatment, f.ID, f.Source, f.Destination, end, f.Predicted)
+			}
+		}
+	}
+}
+
+// TestMachineWithoutDevices: a kind that the kernel lacks is named, and nothing is made.
+func TestMachineWithoutDevices(t *testing.T) {
+	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Modules: []string{"veth", "bridge", "sch_tbf"},
+		Files: map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
+	output, status := m.Run(t, time.Minute, "cd /root && linerate run --quiet every.yaml")
+	const want = "has no bond: it needs the module bonding (modprobe bonding)"
+	if status == 0 || !strings.Contains(strings.Join(strings.Fields(output), " "), want) || !strings.Contains(output, "nas: ") {
+		t.Errorf("exit status %d; want one with %q for nas:\n%s", status, want, output)
 	}
 }
