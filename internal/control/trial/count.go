@@ -110,6 +110,9 @@ func fill(rec *record.Flow, e ends) {
 		rec.RetransBytes = int64(s1.Info.BytesRetrans - s0.Info.BytesRetrans)
 		rec.RetransSegments = int64(s1.Info.TotalRetrans - s0.Info.TotalRetrans)
 		rec.SentBytes = int64(s1.Info.BytesSent - s0.Info.BytesSent)
+		if s1.Info.Lacking("bytes_retrans") != "" {
+			rec.RetransBytes = rec.RetransSegments * int64(s1.Info.SndMSS)
+		}
 		rec.OutOfOrderBytes = int64(s0.Info.Sacked) * int64(s0.Info.SndMSS)
 		rec.BusyS = float64(s1.Info.BusyUs-s0.Info.BusyUs) / 1e6
 		rec.RwndLimitedS = float64(s1.Info.RwndLimitedUs-s0.Info.RwndLimitedUs) / 1e6

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/netip"
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -144,9 +143,7 @@ func parseSocket(body []byte, atNs int64) Socket {
 	for a := range attributes(body[diagMessageLen:]) {
 		switch a.kind {
 		case inetDiagInfo:
-			var raw unix.TCPInfo // as much of it as the kernel knows
-			copy(unsafe.Slice((*byte)(unsafe.Pointer(&raw)), unsafe.Sizeof(raw)), a.data)
-			info := sock.ParseTCPInfo(&raw)
+			info := sock.ParseTCPInfo(a.data)
 			s.Info = &info
 		case inetDiagCong:
 			s.CongestionControl = cString(a.data)

@@ -3,25 +3,64 @@
 package sock
 
 import (
+	"unsafe"
+
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
 	"linerate/internal/model/record"
 )
 
-// TCPInfo reads TCP_INFO of a socket (linux/tcp.h, struct tcp_info). The kernel
-// fills as much of the structure as it knows; the rest stays zero.
+// TCPInfo reads TCP_INFO of a socket (linux/tcp.h, struct tcp_info).
 func TCPInfo(fd int) (record.TCPInfo, error) {
-	t, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-	if err != nil {
-		return record.TCPInfo{}, &kernel.Error{Op: "read", Object: "TCP_INFO", Err: err}
+	var info [unsafe.Sizeof(unix.TCPInfo{})]byte
+	length := uint32(len(info))
+	_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.IPPROTO_TCP, unix.TCP_INFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&length)), 0)
+	if errno != 0 {
+		return record.TCPInfo{}, &kernel.Error{Op: "read", Object: "TCP_INFO", Err: errno}
 	}
-	return ParseTCPInfo(t), nil
+	return ParseTCPInfo(info[:length]), nil
 }
 
-// ParseTCPInfo converts struct tcp_info.
-func ParseTCPInfo(t *unix.TCPInfo) record.TCPInfo {
+// lately are the fields that kernels since 2.6.37 have added, with the bytes of struct
+// tcp_info up to the end of each.
+var lately = func() (fields []addedField) {
+	var t unix.TCPInfo
+	add := func(offset, size uintptr, names ...string) {
+		for _, name := range names {
+			fields = append(fields, addedField{int(offset + size), name})
+		}
+	}
+	add(unsafe.Offsetof(t.Pacing_rate), 8, "pacing_rate_bps")                                        // Linux 3.15
+	add(unsafe.Offsetof(t.Bytes_received), 8, "bytes_acked", "bytes_received")                       // 4.1
+	add(unsafe.Offsetof(t.Segs_in), 4, "segs_out", "segs_in")                                        // 4.2
+	add(unsafe.Offsetof(t.Min_rtt), 4, "notsent_bytes", "min_rtt_us")                                // 4.6
+	add(unsafe.Offsetof(t.Delivery_rate), 8, "delivery_rate_bps")                                    // 4.9
+	add(unsafe.Offsetof(t.Sndbuf_limited), 8, "busy_us", "rwnd_limited_us", "sndbuf_limited_us")     // 4.10
+	add(unsafe.Offsetof(t.Delivered_ce), 4, "delivered", "delivered_ce")                             // 4.18
+	add(unsafe.Offsetof(t.Reord_seen), 4, "bytes_sent", "bytes_retrans", "dsack_dups", "reord_seen") // 4.19
+	add(unsafe.Offsetof(t.Snd_wnd), 4, "snd_wnd_bytes")                                              // 5.4
+	return fields
+}()
+
+type addedField struct {
+	length int
+	name   string // in JSON
+}
+
+// ParseTCPInfo converts as much of struct tcp_info as the kernel has filled.
+func ParseTCPInfo(filled []byte) record.TCPInfo {
+	t := new(unix.TCPInfo)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(t)), unsafe.Sizeof(*t)), filled)
+	var lacks []string
+	for _, field := range lately {
+		if len(filled) < field.length {
+			lacks = append(lacks, field.name)
+		}
+	}
 	return record.TCPInfo{
+		Lacks: lacks,
 		State: t.State, CAState: t.Ca_state, Retransmits: t.Retransmits,
 		Backoff: t.Backoff, Options: t.Options,
 		SndMSS: t.Snd_mss, RcvMSS: t.Rcv_mss, PMTU: t.Pmtu,

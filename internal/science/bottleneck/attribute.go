@@ -11,6 +11,7 @@
 package bottleneck
 
 import (
+	"cmp"
 	"fmt"
 
 	"linerate/internal/model/flow"
@@ -122,14 +123,14 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
 		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
-	case f.BusyS == 0 && f.AckedBytes > 0 && f.DryShare < most:
-		return "", "this kernel does not count what the sender waited for (before Linux 4.10)"
 	case reaches(f, f.WriteCapBps):
 		return Application, fmt.Sprintf("%s of its program's write cap of %s", unit.FormatPercent(f.GoodputBps/f.WriteCapBps), unit.FormatRate(f.WriteCapBps))
 	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
 		return FullLink, carried
+	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
+		return "", "not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
 	case rwnd >= most:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case sndbuf >= most || f.SndbufFullShare >= most:
@@ -183,6 +184,10 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s were unread", waited, unit.FormatRate(f.ReadCapBps), unit.FormatBytes(float64(f.UnreadBytes)))
 	case exhausted && lay >= prompt && holds >= ample:
 		return Generator, fmt.Sprintf("%s; %s were unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
+	case f.SenderInfo.Lacking("snd_wnd_bytes") != "" && lay > 0 && lay < slow:
+		return ReceiverWindow, fmt.Sprintf("%s; %s were unread for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
+	case f.SenderInfo.Lacking("snd_wnd_bytes") != "":
+		return "", fmt.Sprintf("%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
 		return ReceiverWindow, fmt.Sprintf("%s; the window was %s, and %s were unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
 	case busy != "":
@@ -194,7 +199,7 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 // congestion is what is left: neither end had a reason to wait.
 func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
-	lost := share(float64(f.RetransBytes), float64(f.SentBytes))
+	lost := share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
 	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
 	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
 	acks, measured := "", false

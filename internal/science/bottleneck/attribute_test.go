@@ -159,7 +159,15 @@ func TestFlows(t *testing.T) {
 		{"no connection", idly(func(f *record.Flow, _ *record.Trial) { f.Connected = false }), "", ""},
 		{"no TCP_INFO", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo = nil }), "", ""},
 		{"transactions", idly(func(f *record.Flow, _ *record.Trial) { f.Protocol = flow.RR }), "", ""},
-		{"a kernel that does not count", idly(func(f *record.Flow, _ *record.Trial) { f.BusyS = 0 }), "", "4.10"},
+		{"a kernel that does not count", idly(func(f *record.Flow, _ *record.Trial) {
+			f.BusyS, f.SenderInfo.Lacks = 0, []string{"busy_us", "snd_wnd_bytes"}
+		}), "", "not evaluated"},
+		{"a window that the kernel does not report", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1<<20, 0, []string{"snd_wnd_bytes"}
+		}), "", "not evaluated"},
+		{"such a window that is read at once", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1000, 0, []string{"snd_wnd_bytes"}
+		}), ReceiverWindow, "were unread for"},
 		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
 		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
 
@@ -345,6 +353,12 @@ func TestQueue(t *testing.T) {
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
 			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
+		}
+		// What netem delays is no queue.
+		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
+		attribute(&trial, over, true)
+		if f.LimitedBy != CongestionWindow {
+			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy, f.LimitedWhy, CongestionWindow)
 		}
 	}
 }

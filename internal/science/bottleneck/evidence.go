@@ -46,8 +46,12 @@ func crosses(f record.Flow, l limits.Load) bool {
 }
 
 // waiting is the share of a window's readings at which packets waited in an interface's
-// queue, and the mean of what waited there, in bytes.
+// queue, and the mean of what waited there, in bytes. Where netem delays packets it is not
+// known: they are its backlog, and that of the qdiscs above it.
 func waiting(h record.HostReading, port string) (waits, bytes float64) {
+	if delayed(h, port) {
+		return 0, 0
+	}
 	readings := 0.0
 	look := func(qdiscs []record.QdiscCounters) {
 		for _, q := range qdiscs {
@@ -67,6 +71,12 @@ func waiting(h record.HostReading, port string) (waits, bytes float64) {
 		look(sample.Qdiscs)
 	}
 	return share(waits, readings), share(bytes, readings)
+}
+
+// delayed reports whether netem is at an interface, where it delays and drops packets as a
+// network would.
+func delayed(h record.HostReading, port string) bool {
+	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port && q.Kind == "netem" })
 }
 
 // fairQueues serve each flow in turn: acknowledgements do not wait behind others' data.
@@ -154,7 +164,7 @@ func (s scene) ownQueue(f record.Flow, lost float64) bool {
 func (s scene) backpressure(f record.Flow) string {
 	h, _ := s.Reading(f.From)
 	for l := range limits.Loads(s.Hosts, s.over) {
-		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !crosses(f, l) {
+		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !crosses(f, l) || delayed(h, l.At.Interface) {
 			continue
 		}
 		kind := rootKind(h, l.At.Interface)

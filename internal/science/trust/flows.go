@@ -174,8 +174,8 @@ func conservation(v view) (judged, bool) {
 		if f.SentBytes > 0 {
 			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, "received exceeds sent")
 		}
-		if f.SenderInfo == nil {
-			continue // no TCP_INFO on this system
+		if f.SenderInfo == nil || f.SenderInfo.Lacking("bytes_acked") != "" {
+			continue // it is not known
 		}
 		acked += float64(f.AckedBytes)
 		flight := unread + perSecond*float64(f.SenderInfo.RTTUs)/1e6 + edges

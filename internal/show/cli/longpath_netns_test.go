@@ -18,7 +18,7 @@ import (
 func TestLongPath(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	run := runLab(t, t.TempDir(), labFile(t, "long-path.yaml"), "--seed", "5")
-	if mode := run.Environment.Mode; !strings.Contains(mode, "delay and loss by") || !strings.Contains(mode, "linerate's link emulator") {
+	if mode := run.Environment.Mode; !strings.Contains(mode, "delay and congestion marks by linerate's link emulator") {
 		t.Errorf("the run was made %q: it does not say who carried its links", mode)
 	}
 	windowed, filled, marked, saved := false, false, false, false
