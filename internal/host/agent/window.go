@@ -120,7 +120,8 @@ func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.Wi
 		return nil
 	})
 	defer a.cuttable(nil)
-	for at := r.BeginNs + r.SampleNs; r.SampleNs > 0 && at < r.EndNs; at += r.SampleNs {
+	for at := r.BeginNs; r.SampleNs > 0 && r.SampleNs < r.EndNs-at; {
+		at += r.SampleNs
 		if err := looking(ctx, at, arrivals); err != nil {
 			return err
 		}
@@ -139,11 +140,12 @@ func (a *agent) cuttable(by func(message.CutRequest) error) {
 
 func (a *agent) cut(_ context.Context, r message.CutRequest) (struct{}, error) {
 	a.engineMu.Lock()
-	defer a.engineMu.Unlock()
-	if a.cutWindow == nil {
+	cutWindow := a.cutWindow
+	a.engineMu.Unlock()
+	if cutWindow == nil {
 		return struct{}{}, errors.New("no window is open")
 	}
-	return struct{}{}, a.cutWindow(r)
+	return struct{}{}, cutWindow(r)
 }
 
 // sample reads the little that is read inside the window, what goodput is made

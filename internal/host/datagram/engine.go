@@ -46,6 +46,7 @@ type endpoint struct {
 	conn          *net.UDPConn
 	local, remote netip.AddrPort
 	bytes         int // of a datagram that it sends
+	flows         int // of the trial
 	mtu           int // of the route; 0: not known
 	packets       int // IP packets per datagram
 	buffer        int // for receiving, as the kernel counts it

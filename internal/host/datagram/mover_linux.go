@@ -20,17 +20,10 @@ import (
 )
 
 const (
-	// batchBytes is what one system call hands over at least, while that are not more
-	// messages than maxMessages: it stays in the processor's cache.
-	batchBytes  = 64 << 10
 	maxMessages = 64
 	// maxSegments is what the kernel cuts one send into at most (UDP_MAX_SEGMENTS,
 	// 64 before Linux 6.9).
 	maxSegments = 128
-	// Messages in one call of a receiver, and the room for each.
-	mergedMessages = 16
-	singleMessages = 32
-	messageBytes   = 64 << 10
 )
 
 var platform backend = direct
@@ -62,7 +55,7 @@ func direct(request message.FlowRequest, end *endpoint) mover {
 // newMessages makes a reader of several messages at a time, and notes what the system
 // refuses.
 func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes []string) {
-	in = &messages{named: flow.ModeGRO, own: thread, most: mergedMessages}
+	in = &messages{named: flow.ModeGRO, own: thread, most: messagesOf(end.flows, mergedMessages)}
 	_ = socket.WithConn(end.conn, func(fd int) error {
 		merge := mode != flow.ModeCopy && mode != flow.ModeSendmmsg
 		dropped, timestamp, merged := sock.PrepareReceiver(fd, merge)
@@ -79,7 +72,7 @@ func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes [
 		case mode == flow.ModeCopy:
 			in.named, in.most = flow.ModeRecv, 1
 		case !merge || merged != nil:
-			in.named, in.most = flow.ModeRecvmmsg, singleMessages
+			in.named, in.most = flow.ModeRecvmmsg, messagesOf(end.flows, singleMessages)
 		}
 		return nil
 	})
@@ -270,6 +263,6 @@ func share(raw syscall.RawConn, writes bool, t *tally, s *flowset.Signals, do st
 		case v == stepDone:
 			return nil
 		}
-		time.Sleep(min(flowset.CheckInterval, time.Duration(until-socket.Now())))
+		s.Sleep(until)
 	}
 }

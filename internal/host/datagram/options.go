@@ -22,7 +22,7 @@ const (
 // many, and finds out what it grants.
 func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
-		conn: conn, bytes: int(request.Datagram), packets: 1,
+		conn: conn, bytes: int(request.Datagram), packets: 1, flows: flows,
 		local:  socket.AddrPort(conn.LocalAddr()),
 		remote: socket.AddrPort(conn.RemoteAddr()),
 	}
@@ -48,6 +48,31 @@ func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*end
 		}
 		return nil
 	})
+}
+
+// Memory is how many bytes of this process's memory one of a trial's flows takes.
+func Memory(request message.FlowRequest, flows int) int {
+	if request.Sends {
+		return 2 * batchBytes
+	}
+	return messagesOf(flows, singleMessages) * messageBytes
+}
+
+const (
+	// batchBytes is what one system call hands over at least, while that are not more
+	// messages than maxMessages: it stays in the processor's cache.
+	batchBytes = 64 << 10
+	// Messages in one call of a receiver, and the room for each.
+	mergedMessages = 16
+	singleMessages = 32
+	messageBytes   = 64 << 10
+	// messagesTogether bounds what the receivers of a trial have room for: 16 MiB.
+	messagesTogether = 256
+)
+
+// messagesOf is how many messages one of so many receivers takes in one call, at most.
+func messagesOf(flows, most int) int {
+	return max(2, min(most, messagesTogether/max(1, flows)))
 }
 
 // setSize finds out how large a datagram is that the MTU allows, if no size was

@@ -17,7 +17,8 @@ type pace struct {
 }
 
 func newPace(bytes int, bitsPerSecond float64) *pace {
-	p := &pace{interval: float64(bytes) * 8e9 / bitsPerSecond}
+	// Between 1 bit/s and 1 Pbit/s, so that instants and counts are numbers of 64 bits.
+	p := &pace{interval: float64(bytes) * 8e9 / min(max(bitsPerSecond, 1), 1e15)}
 	p.behind = max(1, int64(float64(maxLate)/p.interval))
 	return p
 }

@@ -167,7 +167,7 @@ func (portableDriver) drive(_ bool, t *tally, s *flowset.Signals, do step) error
 		case err != nil || v == stepDone:
 			return err
 		case v == stepNotDue:
-			time.Sleep(min(flowset.CheckInterval, time.Duration(until-socket.Now())))
+			s.Sleep(until)
 		case v == stepBlocked:
 			time.Sleep(retryDelay)
 		}

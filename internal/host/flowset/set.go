@@ -68,6 +68,13 @@ type Signals struct {
 	Quit        atomic.Bool  // the set closes: return now, whatever the error
 }
 
+// Sleep sleeps until an instant, or until the set closes.
+func (g *Signals) Sleep(until int64) {
+	for now := socket.Now(); now < until && !g.Quit.Load(); now = socket.Now() {
+		time.Sleep(min(CheckInterval, time.Duration(until-now)))
+	}
+}
+
 // Stopping says that the stop is so near that a peer may have ended the flow.
 func (g *Signals) Stopping() bool {
 	stop := g.Stop.Load()

@@ -62,7 +62,7 @@ func prepareTCP(request message.FlowRequest, fd int) error {
 		}
 	}
 	if rate := request.RateCap; rate != 0 && sock.CanPace {
-		if err := sock.SetPacingRate(fd, uint64(rate/8)); err != nil {
+		if err := sock.SetPacingRate(fd, uint64(min(max(rate/8, 1), 1e15))); err != nil {
 			return fmt.Errorf("setting a rate cap of %.0f bit/s (SO_MAX_PACING_RATE): %w", float64(rate), err)
 		}
 	}

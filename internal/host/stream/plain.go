@@ -31,6 +31,9 @@ const (
 	leastPiece = 4 << 10
 	// slowestTickNs bounds how seldom pieces come, however small they are then.
 	slowestTickNs = 20e6
+	// slowest and fastest bound a rate, in bit/s, so that instants and bytes are numbers of
+	// 64 bits.
+	slowest, fastest = 1, 1e15
 	// maxLate is how much of a standstill is made up for.
 	maxLate = int64(100 * time.Millisecond)
 )
@@ -38,7 +41,7 @@ const (
 // newPace is a schedule that begins at an instant; piece 0: what the rate makes of a
 // tick.
 func newPace(rate unit.BitRate, piece int, at int64) *pace {
-	p := &pace{bytesPerNs: float64(rate) / 8e9, piece: int64(piece), from: at}
+	p := &pace{bytesPerNs: min(max(float64(rate), slowest), fastest) / 8e9, piece: int64(piece), from: at}
 	if piece == 0 {
 		p.piece = max(int64(p.bytesPerNs*tickNs), min(leastPiece, int64(p.bytesPerNs*slowestTickNs)), 1)
 	}
@@ -130,7 +133,7 @@ func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int
 				if stop != 0 {
 					when = min(when, stop)
 				}
-				time.Sleep(time.Duration(when - at))
+				s.Sleep(when)
 				at = socket.Now()
 				continue
 			}

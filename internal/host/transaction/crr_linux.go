@@ -230,10 +230,16 @@ func (r *responder) closeAll() {
 	r.mu.Lock() // none comes in any more
 	defer r.mu.Unlock()
 	r.binding.Release() // which may be the listener's thread
-	for fd := range r.replies {
-		if c := &r.replies[fd]; c.perTransaction {
-			_ = sock.SetLingerZero(fd)
-			r.closeConn(fd, c)
+	for i, p := range r.replies {
+		if p == nil {
+			continue
+		}
+		for k := range p {
+			if c := &p[k]; c.perTransaction {
+				fd := i*len(p) + k
+				_ = sock.SetLingerZero(fd)
+				r.closeConn(fd, c)
+			}
 		}
 	}
 }
@@ -250,6 +256,7 @@ func (r *responder) serveConn(fd, shown int) {
 	*c = responderConn{perTransaction: true, cookieLeft: shown}
 	r.readRequest(fd, c)
 	if c.perTransaction { // not over yet
+		c.watched = true
 		if err := r.epoll.Add(fd, int32(fd)); err != nil {
 			r.endConn(fd, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
 )
 
@@ -82,11 +83,11 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return ok
 }
 
-// hasStarted says that transactions may be in flight.
-func (e *Engine) hasStarted() bool {
+// isUnderWay says that transactions may be in flight: it is between the start and the stop.
+func (e *Engine) isUnderWay() bool {
 	select {
 	case <-e.Started():
-		return true
+		return socket.Now() < e.Signals.Stop.Load()
 	default:
 		return false
 	}

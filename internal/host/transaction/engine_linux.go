@@ -10,13 +10,12 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
 
 // newEnd makes one end of a request's flow.
 func (e *Engine) newEnd(request message.FlowRequest) end {
-	if n := processCount(request.Connections); n > 1 && !e.isWorker && request.Protocol != flow.CRR {
+	if n := Processes(request); n > 1 && !e.isWorker {
 		return &processGroup{State: flowset.State{Request: request}, count: n}
 	}
 	return newFlow(e, request)

@@ -160,6 +160,29 @@ func (f *rrFlow) Settled() bool {
 	return f.Failure() != nil || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
+// MostOpen is how many connections of a request's flow may be open at an end that accepts
+// them: those of crr, of which the client sees the end before this host does, twice as many
+// as it has.
+func MostOpen(request message.FlowRequest) int {
+	n := max(1, request.Connections)
+	if request.Protocol == flow.CRR {
+		n = 2*n + 16
+	}
+	return n
+}
+
+// open is how many connections have been accepted and, for one transaction, not been
+// closed. It is called with the lock.
+func (f *rrFlow) open() int64 {
+	n := f.arrived.Load()
+	if f.isCRR() {
+		for _, w := range f.workers {
+			n -= w.closed.Load()
+		}
+	}
+	return n
+}
+
 // Claim says that a connection with this cookie is one of the flow's.
 func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	if f.isClient || f.udp || f.Request.Cookie != cookie || cookie.IsZero() {
@@ -167,7 +190,7 @@ func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.hasWorkers || f.closed || f.Failure() != nil || f.arrived.Load() >= int64(f.connections()) && !f.isCRR() {
+	if !f.hasWorkers || f.closed || f.Failure() != nil || f.open() >= int64(MostOpen(f.Request)) {
 		return false
 	}
 	f.arrived.Add(1)

@@ -43,6 +43,9 @@ type worker struct {
 	latency *stats.Counting // of the transactions that were done inside the window
 }
 
+// Processes is 1: all connections are in this process.
+func Processes(message.FlowRequest) int { return 1 }
+
 func (e *Engine) newEnd(request message.FlowRequest) end { return newFlow(e, request) }
 
 // OfferSocket takes none.

@@ -47,6 +47,14 @@ func processCount(connections int) int {
 	return (connections + each - 1) / each
 }
 
+// Processes is how many worker processes a request's flow takes; 1: none.
+func Processes(request message.FlowRequest) int {
+	if request.Protocol == flow.CRR {
+		return 1
+	}
+	return processCount(request.Connections)
+}
+
 // processGroup is one end of a flow whose connections are spread over worker
 // processes.
 type processGroup struct {

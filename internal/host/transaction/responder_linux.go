@@ -20,7 +20,15 @@ type responderConn struct {
 	cookieLeft int
 	// perTransaction: the connection is for one transaction.
 	perTransaction bool
+	watched        bool // it is in the thread's epoll, if it is perTransaction
 }
+
+// turns is how often a connection is read or written before others have their turn: its
+// peer may send, or read, as fast as this thread does.
+const turns = 16
+
+// page holds the connections of some descriptors in a row.
+type page [32]responderConn
 
 // responder is a responding thread at work.
 type responder struct {
@@ -28,9 +36,9 @@ type responder struct {
 	request  uint32
 	response int64
 	poll     bool
-	replies  []responderConn // by descriptor
-	rate     limiter         // of responses over UDP
-	idle     int64           // ns waited for that
+	replies  []*page // by descriptor
+	rate     limiter // of responses over UDP
+	idle     int64   // ns waited for that
 	// mu is held by the thread, and by that of a shared listener while it responds to a
 	// connection for one transaction.
 	mu sync.Mutex
@@ -64,10 +72,9 @@ func (w *worker) runResponder() {
 
 // runSingle answers over the only connection, or at the only socket over UDP.
 func (r *responder) runSingle(fd int) {
-	quit, polls := &r.f.engine.Signals.Quit, false
+	quit := &r.f.engine.Signals.Quit
 	for c := (responderConn{}); !quit.Load(); {
-		polls = polls || r.poll && r.f.engine.hasStarted()
-		n, err := r.receive(fd, r.buffer, polls)
+		n, err := r.receive(fd, r.buffer, r.poll && r.f.engine.isUnderWay())
 		switch {
 		case quit.Load():
 			return
@@ -123,6 +130,12 @@ func (r *responder) countRequest(c *responderConn, bytes int) {
 	add(&r.received, int64(bytes))
 	whole := (c.got + uint32(bytes)) / r.request
 	c.got = (c.got + uint32(bytes)) % r.request
+	if c.perTransaction {
+		whole = min(whole, 1)
+		if c.left > 0 {
+			whole = 0
+		}
+	}
 	c.left += int64(whole) * r.response
 }
 
@@ -140,7 +153,7 @@ func (r *responder) runEpoll() {
 	defer r.closeAll()
 	for !quit.Load() {
 		limit := time.Duration(-1)
-		if r.poll && r.f.engine.hasStarted() {
+		if r.poll && r.f.engine.isUnderWay() {
 			limit = 0
 		}
 		n := r.epoll.Wait(limit)
@@ -152,33 +165,21 @@ func (r *responder) runEpoll() {
 		default:
 			woken = socket.Now()
 		}
-		if shared {
-			r.mu.Lock()
-		}
 		for i := range n {
-			tag, read, write := r.epoll.Event(i)
-			if tag == wakeupTag {
-				continue
+			switch tag, read, write := r.epoll.Event(i); {
+			case tag == wakeupTag:
+			case r.f.udp:
+				r.respondAll(int(tag))
+			case turnover && tag == r.f.listener.Load():
+				r.acceptSome(int(tag))
+			case shared:
+				// For one connection: the thread of the listener, which others wait for, takes it, too.
+				r.mu.Lock()
+				r.advance(int(tag), read, write)
+				r.mu.Unlock()
+			default:
+				r.advance(int(tag), read, write)
 			}
-			fd := int(tag)
-			if r.f.udp {
-				r.respondAll(fd)
-				continue
-			}
-			if turnover && tag == r.f.listener.Load() {
-				r.acceptSome(fd)
-				continue
-			}
-			c := r.state(fd)
-			if write && c.left > 0 && !r.writeResponse(fd, c) {
-				continue
-			}
-			if read {
-				r.readRequest(fd, c)
-			}
-		}
-		if shared {
-			r.mu.Unlock()
 		}
 		if n > 0 && r.poll {
 			r.emptyPolls = 0
@@ -187,17 +188,47 @@ func (r *responder) runEpoll() {
 	}
 }
 
+// advance does what can be done for a connection.
+func (r *responder) advance(fd int, read, write bool) {
+	c := r.state(fd)
+	if write && c.left > 0 && !r.writeResponse(fd, c) {
+		return
+	}
+	if read {
+		r.readRequest(fd, c)
+	}
+}
+
 // state is where the thread is with a connection.
 func (r *responder) state(fd int) *responderConn {
-	if fd >= len(r.replies) {
-		r.replies = append(r.replies, make([]responderConn, fd+1024-len(r.replies))...)
+	i := fd / len(page{})
+	if i >= len(r.replies) {
+		r.replies = append(r.replies, make([]*page, i+32-len(r.replies))...)
 	}
-	return &r.replies[fd]
+	if r.replies[i] == nil {
+		r.replies[i] = new(page)
+	}
+	return &r.replies[i][fd%len(page{})]
+}
+
+// again has a connection's turn come once more: its events are edge-triggered.
+func (r *responder) again(fd int, c *responderConn) {
+	if c.perTransaction && !c.watched {
+		return // adding it does
+	}
+	r.epoll.Remove(fd)
+	if err := r.epoll.Add(fd, int32(fd)); err != nil {
+		r.endConn(fd, err)
+	}
 }
 
 // readRequest reads what is there, and responds.
 func (r *responder) readRequest(fd int, c *responderConn) {
-	for !r.f.engine.Signals.Quit.Load() {
+	for turn := 0; !r.f.engine.Signals.Quit.Load(); turn++ {
+		if turn == turns {
+			r.again(fd, c)
+			return
+		}
 		n, err := sock.TryRead(fd, r.buffer)
 		switch {
 		case err != nil && isTemporary(err):
@@ -217,7 +248,11 @@ func (r *responder) readRequest(fd int, c *responderConn) {
 
 // writeResponse writes what there is room for. False: the connection is no more.
 func (r *responder) writeResponse(fd int, c *responderConn) bool {
-	for c.left > 0 {
+	for turn := 0; c.left > 0; turn++ {
+		if turn == turns {
+			r.again(fd, c)
+			return true
+		}
 		// A connection for one transaction is closed with the last byte.
 		last := c.perTransaction && c.left <= int64(len(payload))
 		n, err := sock.TrySend(fd, payload[:min(c.left, int64(len(payload)))], last)

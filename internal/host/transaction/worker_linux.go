@@ -77,10 +77,10 @@ func newWorker(f *rrFlow, p part) *worker {
 }
 
 // onThread runs f on a thread of its own. One that polls, or that wishes to, keeps its
-// processor of the Go scheduler (P): see dedicated.
+// processor of the Go scheduler (P): see dedicated. The goroutine stays locked to the thread,
+// which ends with it; the runtime would keep the thread for as long as the process runs.
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	if w.ownsProcessor = dedicated.enter(w.f.polls, wish); w.ownsProcessor {
 		defer dedicated.leave()
 	}
