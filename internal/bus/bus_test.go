@@ -49,7 +49,7 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 		},
 		"huge":  func(context.Context, []byte) (any, error) { return strings.Repeat("x", maxMessage+1), nil },
 		"sleep": func(ctx context.Context, _ []byte) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-	})
+	}, Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}

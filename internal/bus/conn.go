@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,26 +96,57 @@ func (l *activityReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bounds of the requests of one verb, which no conductor reaches. Requests beyond both
-// are dropped, so that a hostile conductor costs no more than this.
+// Gate bounds the requests of a conductor. The zero value is for one that is trusted: it
+// keeps mistakes from using up a host, no more.
+type Gate struct {
+	// Admit decides about a request of so many bytes before it is handled: its error is the
+	// reply. The request is handled in the context returned, and done is called when the
+	// reply has been sent. It must not wait. nil: maxConcurrent of each verb.
+	Admit func(ctx context.Context, verb string, bytes int) (_ context.Context, done func(), err error)
+	// PendingBytes bounds the requests of each verb that have not been admitted yet; 0: no
+	// bound. Requests beyond that are dropped.
+	PendingBytes int
+}
+
 const (
-	maxConcurrent = 16 // requests being handled
-	maxPending    = 16 // requests waiting
+	maxConcurrent = 16 // requests of one verb that are being handled
+	maxPending    = 16 // requests of one verb that have not been admitted yet
 )
+
+// concurrent admits so many requests of each verb at a time.
+func concurrent(most int) func(context.Context, string, int) (context.Context, func(), error) {
+	var mu sync.Mutex
+	handled := map[string]int{}
+	return func(ctx context.Context, verb string, _ int) (context.Context, func(), error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if handled[verb] == most {
+			return nil, nil, Coded(message.Busy, fmt.Errorf("%s: %d such requests are being handled", verb, most))
+		}
+		handled[verb]++
+		return ctx, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			handled[verb]--
+		}, nil
+	}
+}
 
 // Serve handles the verbs of the node until ctx ends, each request in a goroutine of
 // its own: a trial's window takes as long as the trial.
-func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
+func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler, gate Gate) error {
+	if gate.Admit == nil {
+		gate.Admit = concurrent(maxConcurrent)
+	}
 	for verb, handle := range handlers {
-		answering := make(chan struct{}, maxConcurrent)
 		sub, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
-			select {
-			case answering <- struct{}{}:
-			case <-ctx.Done():
+			ctx, done, err := gate.Admit(ctx, verb, len(m.Data))
+			if err != nil {
+				_ = m.Respond(refusal(err))
 				return
 			}
 			go func() {
-				defer func() { <-answering }()
+				defer done()
 				err := m.Respond(handled(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without a reply the conductor would wait for one.
@@ -124,7 +156,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler) error {
 			}()
 		})
 		if err == nil {
-			err = sub.SetPendingLimits(maxPending, -1)
+			err = sub.SetPendingLimits(maxPending, cmp.Or(gate.PendingBytes, -1))
 		}
 		if err != nil {
 			return fmt.Errorf("serving %s: %w", verb, err)

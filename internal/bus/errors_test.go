@@ -39,7 +39,7 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 		{errors.New("nothing that has a kind"), ""},
 	} {
 		verb := "code" + string(test.code[:min(1, len(test.code))]) + fmt.Sprint(len(test.err.Error()))
-		if err := c.Serve(t.Context(), map[string]Handler{verb: func(context.Context, []byte) (any, error) { return nil, test.err }}); err != nil {
+		if err := c.Serve(t.Context(), map[string]Handler{verb: func(context.Context, []byte) (any, error) { return nil, test.err }}, Gate{}); err != nil {
 			t.Fatal(err)
 		}
 		err := fmt.Errorf("trial 7: %w", b.Call(t.Context(), "h1", verb, nil, nil))
@@ -116,7 +116,7 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	} {
 		opened = append(opened, message.Opened{ID: fmt.Sprint(i), Error: Failure(err)})
 	}
-	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) { return opened, nil }}); err != nil {
+	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) { return opened, nil }}, Gate{}); err != nil {
 		t.Fatal(err)
 	}
 	var got []message.Opened

@@ -139,7 +139,7 @@ func TestAskedWithoutEnd(t *testing.T) {
 	err = agent.Serve(t.Context(), map[string]Handler{
 		"slow": func(context.Context, []byte) (any, error) { began <- struct{}{}; <-release; return nil, nil },
 		"mark": func(context.Context, []byte) (any, error) { return nil, nil },
-	})
+	}, Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}

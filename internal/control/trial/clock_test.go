@@ -25,7 +25,7 @@ func attach(t *testing.T, b *bus.Bus, node string, handlers map[string]bus.Handl
 		t.Fatal(err)
 	}
 	t.Cleanup(agent.Close)
-	if err := agent.Serve(t.Context(), handlers); err != nil {
+	if err := agent.Serve(t.Context(), handlers, bus.Gate{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -85,11 +85,11 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	if options.Journal == "" {
 		silence = 0
 	}
-	return answer(ctx, stream, silence, handlers, hello)
+	return answer(ctx, stream, silence, handlers, bus.Gate{}, hello)
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends.
-func answer(ctx context.Context, stream net.Conn, silence time.Duration, handlers map[string]bus.Handler, hello message.Hello) error {
+func answer(ctx context.Context, stream net.Conn, silence time.Duration, handlers map[string]bus.Handler, gate bus.Gate, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func answer(ctx context.Context, stream net.Conn, silence time.Duration, handler
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := conn.Serve(ctx, handlers); err != nil {
+	if err := conn.Serve(ctx, handlers, gate); err != nil {
 		return err
 	}
 	if err := conn.Announce(hello); err != nil {

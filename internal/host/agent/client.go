@@ -1,17 +1,19 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/host/budget"
 	"linerate/internal/host/counters"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/proc"
@@ -27,36 +29,35 @@ const (
 	idle = 30 * time.Second
 	// soon is how far ahead a client may schedule its trial.
 	soon = 15 * time.Second
-	// samples is how many light readings a window may have.
-	samples = 600
-	// largestWindow is the most memory that one of a client's connections may
-	// have the kernel set aside, each direction.
-	largestWindow = 64 << 20
-	// clientThreads is how many threads one of a client's flows may have for each
-	// processor.
-	clientThreads = 4
+	// moment is how long a request may take that waits for nothing but this host.
+	moment = 10 * time.Second
 	// longestID bounds what a client may call its flows.
 	longestID = 64
 )
 
 // Client serves a conductor that is not trusted with the host: it accepts the flows
-// that were agreed on and moves their bytes, within bounds, and does and reports nothing
+// that were agreed on and moves their bytes, within its budget, and does and reports nothing
 // else. It opens no connections.
 type Client struct {
-	agent  *agent
-	bounds message.Bounds
-	others func() record.OtherFlows
+	agent   *agent
+	account *budget.Account
+	bounds  message.Bounds
+	others  func() record.OtherFlows
 	// every is the interval of watch's checks, idle how long no request may arrive.
 	every, idle time.Duration
+	interfaces  int // of this host
 
 	answering sync.WaitGroup
+	turn      chan struct{} // has an element while flows are made or closed
+	alone     chan struct{} // has an element while a request is answered that others wait for
+	readings  *budget.Lease // of the largest window: the connection keeps room for its reply
 
-	mu       sync.Mutex // guards the following
-	left     bool       // nothing is answered any more
-	busy     int        // requests that are being answered
-	last     time.Time  // when the latest was answered
-	hasFlows bool       // the current trial has its flows
-	summary  Summary
+	mu      sync.Mutex    // guards the following
+	left    bool          // nothing is answered any more
+	busy    int           // requests that are being handled
+	last    time.Time     // when the latest was handled
+	trial   *budget.Lease // of the current trial's flows; nil: it has none
+	summary Summary
 }
 
 // Summary is what a client's session moved.
@@ -68,19 +69,44 @@ type Summary struct {
 	Received, Written int64
 }
 
-// NewClient makes a client that has been accepted. The others are what other clients of
-// this process have moved so far.
-func NewClient(bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
+// NewClient makes a client that has been accepted, with its account. The others are what
+// other clients of this process have moved so far.
+func NewClient(account *budget.Account, bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
 	reader, err := counters.New()
 	if err != nil {
 		return nil, err
 	}
 	g := &Client{
-		agent:  &agent{node: record.NodeServer, reader: reader},
+		agent:   &agent{node: record.NodeServer, reader: reader},
+		account: account, readings: account.Lease(), turn: make(chan struct{}, 1), alone: make(chan struct{}, 1),
 		bounds: bounds, others: others, every: 2 * time.Second, idle: idle, last: time.Now(),
 	}
 	g.agent.client = g
 	return g, nil
+}
+
+// RequestBytes is how large a request of a client may be: the flows of a trial.
+func RequestBytes(b message.Bounds) int { return 4<<10 + b.Flows<<10 }
+
+// verb is what a client may request.
+type verb struct {
+	handle bus.Handler
+	limit  time.Duration // on handling it
+	alone  bool          // of such requests one at a time is answered
+}
+
+func (g *Client) verbs() map[string]verb {
+	a := g.agent
+	trial := soon + time.Duration(g.bounds.DurationS*float64(time.Second)) + moment
+	return map[string]verb{
+		"clock":    {handle: handle(a.clock), limit: moment},
+		"progress": {handle: handle(a.progress), limit: moment},
+		"listen":   {handle: g.listen, limit: moment, alone: true},
+		"ready":    {handle: handle(g.ready), limit: idle + moment},
+		"window":   {handle: handle(g.window), limit: trial, alone: true},
+		"cut":      {handle: handle(a.cut), limit: moment},
+		"close":    {handle: handle(g.close), limit: moment},
+	}
 }
 
 // Serve answers the client's requests until the stream or ctx ends, or the client
@@ -93,47 +119,78 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	go g.watch(ctx, end)
-	// Joining waits for the client, and only the end of its stream ends that.
+	// Joining waits for the client, and only the end of its stream ends that, or a reply that
+	// the client does not read.
 	defer context.AfterFunc(ctx, func() { stream.Close() })()
-	handlers := g.agent.traffic()
-	delete(handlers, "connect")
-	handlers["listen"] = handle(g.listen)
-	handlers["ready"] = handle(g.ready)
-	handlers["window"] = handle(g.window)
-	handlers["close"] = handle(g.close)
-	for verb, h := range handlers {
-		handlers[verb] = g.noted(h)
+	handlers := map[string]bus.Handler{}
+	for name, v := range g.verbs() {
+		handlers[name] = g.noted(v)
 	}
 	hello, err := g.agent.hello()
 	if err != nil {
 		return err
 	}
+	g.interfaces = len(hello.Interfaces)
 	hello.Interfaces, hello.Bounds = nil, &g.bounds
-	err = answer(ctx, stream, bus.Silence, handlers, hello)
+	err = answer(ctx, stream, bus.Silence, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds), Admit: g.admit}, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// noted keeps count of what is being answered.
-func (g *Client) noted(h bus.Handler) bus.Handler {
-	return func(ctx context.Context, request []byte) (any, error) {
-		g.mu.Lock()
-		if g.left {
-			g.mu.Unlock()
-			return nil, bus.Coded(message.Gone, errors.New("this server has ended the client's session"))
+// ticket is what a request holds until its reply has been sent.
+type ticket struct {
+	lease *budget.Lease
+	alone bool
+}
+
+type ticketKey struct{}
+
+// admit takes a request from the budget until its reply has been sent.
+func (g *Client) admit(ctx context.Context, _ string, bytes int) (_ context.Context, done func(), err error) {
+	t := &ticket{lease: g.account.Lease()}
+	if err := t.lease.Take(budget.OfRequest(bytes)); err != nil {
+		return nil, nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.left {
+		t.lease.End()
+		return nil, nil, bus.Coded(message.Gone, errors.New("this server has ended the client's session"))
+	}
+	g.answering.Add(1)
+	return context.WithValue(ctx, ticketKey{}, t), func() {
+		defer g.answering.Done()
+		t.lease.End()
+		if t.alone {
+			<-g.alone
 		}
+	}, nil
+}
+
+// noted handles a request within its time, and keeps count of what is being handled.
+func (g *Client) noted(v verb) bus.Handler {
+	return func(ctx context.Context, request []byte) (any, error) {
+		ctx, cancel := context.WithTimeout(ctx, v.limit)
+		defer cancel()
+		if v.alone {
+			select {
+			case g.alone <- struct{}{}:
+				ctx.Value(ticketKey{}).(*ticket).alone = true
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		g.mu.Lock()
 		g.busy++
-		g.answering.Add(1)
 		g.mu.Unlock()
 		defer func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.busy, g.last = g.busy-1, time.Now()
-			g.answering.Done()
 		}()
-		return h(ctx, request)
+		return v.handle(ctx, request)
 	}
 }
 
@@ -182,10 +239,11 @@ func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 func (g *Client) Moved() (received, written int64) {
 	a := g.agent
 	a.engineMu.Lock()
-	defer a.engineMu.Unlock()
+	engine := a.engine
 	received, written = a.received, a.written
-	if a.engine != nil {
-		r, w := a.engine.Moved()
+	a.engineMu.Unlock()
+	if engine != nil {
+		r, w := engine.Moved()
 		received, written = received+r, written+w
 	}
 	return received, written
@@ -209,12 +267,14 @@ func (g *Client) Summary() Summary {
 // Engine has the flows of the client's current trial; nil: there is none.
 func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
-// listen opens a trial's flows, all at once, if they are within the bounds.
-func (g *Client) listen(ctx context.Context, requests []message.FlowRequest) ([]message.Listening, error) {
-	if len(requests) > g.bounds.Flows {
-		return nil, beyond("%d flows: this server allows a client %d", len(requests), g.bounds.Flows)
+// listen opens a trial's flows, all at once, if they are within the budget.
+func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
+	requests, err := decodeFlows(data, g.bounds.Flows)
+	if err != nil {
+		return nil, err
 	}
-	sending, connections, errs := 0, 0, []error{}
+	var errs []error
+	sending := 0
 	cookies, ids := map[message.Cookie]bool{}, map[string]bool{}
 	for _, o := range requests {
 		errs = append(errs, permitted(o))
@@ -225,23 +285,28 @@ func (g *Client) listen(ctx context.Context, requests []message.FlowRequest) ([]
 		if sends(o) {
 			sending += pacedEach(o)
 		}
-		if transacts(o) {
-			connections += pacedEach(o)
-		}
-	}
-	if most := max(g.bounds.Connections, g.bounds.Flows); connections > most {
-		errs = append(errs, beyond("%d connections: this server allows a client %d", connections, most))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	leave, err := g.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	g.mu.Lock()
-	again := g.hasFlows
-	g.hasFlows = true
+	again := g.trial != nil
 	g.mu.Unlock()
 	if again {
 		return nil, bus.Coded(message.Busy, errors.New("the trial has its flows already: close it first"))
 	}
+	lease := g.account.Lease()
+	if err := lease.Take(budget.OfFlows(requests)); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	g.trial = lease
+	g.mu.Unlock()
 	for i := range requests {
 		if o := &requests[i]; sends(*o) && g.bounds.RateBps > 0 {
 			share := unit.BitRate(g.bounds.RateBps / float64(sending))
@@ -251,6 +316,42 @@ func (g *Client) listen(ctx context.Context, requests []message.FlowRequest) ([]
 		}
 	}
 	return g.agent.listen(ctx, requests)
+}
+
+// enter waits until no other request makes or closes flows.
+func (g *Client) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case g.turn <- struct{}{}:
+		return func() { <-g.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// decodeFlows reads a list of requests one by one: the text of a list is much shorter than
+// what it decodes to.
+func decodeFlows(data []byte, most int) (list []message.FlowRequest, err error) {
+	from := json.NewDecoder(bytes.NewReader(data))
+	begin, err := from.Token()
+	if err == nil && begin != json.Delim('[') {
+		err = errors.New("expected a list of flows")
+	}
+	for err == nil && from.More() {
+		if len(list) == most {
+			return nil, beyond("more than %d flows: this server allows a client %[1]d", most)
+		}
+		var o message.FlowRequest
+		if err = from.Decode(&o); err == nil {
+			list = append(list, o)
+		}
+	}
+	if err == nil {
+		_, err = from.Token()
+	}
+	if err != nil {
+		return nil, bus.Coded(message.Invalid, fmt.Errorf("unreadable request: %w", err))
+	}
+	return list, nil
 }
 
 // transacts: the flow is of requests and responses.
@@ -285,13 +386,6 @@ func permitted(o message.FlowRequest) error {
 		return denied("%s has an address: connections come to the server's own port")
 	case len(o.ID) > longestID:
 		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
-	case o.Threads > clientThreads*runtime.NumCPU():
-		return beyond("%s: %d threads, this server allows %d", name, o.Threads, clientThreads*runtime.NumCPU())
-	}
-	for _, size := range []unit.Bytes{o.Window, o.SendBuffer, o.ReceiveBuffer} {
-		if size > largestWindow {
-			return beyond("%s: a window of %s, this server allows %s", name, size, unit.Bytes(largestWindow))
-		}
 	}
 	if err := o.Check(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -329,9 +423,18 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 			time.Duration(r.EndNs-r.StartNs), time.Duration(allowed))
 	case r.StartNs-now > int64(soon):
 		return message.WindowReply{}, beyond("a trial that begins later than in %v", soon)
-	case r.SampleNs < 0 || r.SampleNs > 0 && (r.EndNs-r.BeginNs)/r.SampleNs > samples:
-		return message.WindowReply{}, beyond("a sample every %v: this server takes at most %d in a window", time.Duration(r.SampleNs), samples)
+	case r.SampleNs < 0:
+		return message.WindowReply{}, fmt.Errorf("a sample every %v: expected a positive time, or 0", time.Duration(r.SampleNs))
 	}
+	var samples int64
+	if r.SampleNs > 0 {
+		samples = (r.EndNs - r.BeginNs) / r.SampleNs
+	}
+	if err := g.readings.Raise(budget.OfWindow(samples, g.Flows(), g.interfaces)); err != nil {
+		return message.WindowReply{}, err
+	}
+	// A client gets no more of a window than its flows and counters.
+	r.Lookups, r.Watch, r.Marks, r.Sysctls, r.Events = nil, nil, nil, nil, nil
 	reply, err := g.agent.window(ctx, r)
 	if err == nil && reply.LateNs == 0 {
 		g.note(reply)
@@ -354,10 +457,22 @@ func (g *Client) note(reply message.WindowReply) {
 	g.summary = s
 }
 
+// close ends the trial's flows, and gives back what they have taken.
 func (g *Client) close(ctx context.Context, nothing struct{}) (struct{}, error) {
-	_, err := g.agent.close(ctx, nothing)
+	leave, err := g.enter(ctx)
+	if err != nil {
+		return nothing, err
+	}
+	defer leave()
+	if _, err := g.agent.close(ctx, nothing); err != nil {
+		return nothing, err
+	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.hasFlows = false
-	return nothing, err
+	trial := g.trial
+	g.trial = nil
+	g.mu.Unlock()
+	if trial != nil {
+		trial.End()
+	}
+	return nothing, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/budget"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
@@ -23,7 +24,11 @@ var bounds = message.Bounds{Flows: 3, DurationS: 2}
 func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Client, *bus.Bus, <-chan error) {
 	t.Helper()
 	here(t) // skips where nothing can be read
-	g, err := NewClient(bounds, func() record.OtherFlows { return record.OtherFlows{} })
+	account, err := budget.New(1, bounds).Admit(netip.MustParseAddr("192.0.2.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewClient(account, bounds, func() record.OtherFlows { return record.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +87,7 @@ func TestClientBounds(t *testing.T) {
 		"b\" has an address":   func(o *message.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
 		"expected at most 64":  func(o *message.FlowRequest) { o.ID = strings.Repeat("x", 65) },
 		"requested twice":      func(o *message.FlowRequest) { o.ID = "a" },
-		"this server allows 6": func(o *message.FlowRequest) { o.Window = 1 << 40 },
+		"socket buffers: this": func(o *message.FlowRequest) { o.Window = 1 << 40 },
 		"mss -1: expected":     func(o *message.FlowRequest) { o.MSS = -1 },
 		"the server has ":      func(o *message.FlowRequest) { o.CongestionControl = "dccp" },
 		"\"../../dccp\"":       func(o *message.FlowRequest) { o.CongestionControl = "../../dccp" },
@@ -99,11 +104,11 @@ func TestClientBounds(t *testing.T) {
 		return r
 	}
 	for want, change := range map[string]func(*message.WindowRequest){
-		"not in order":           func(r *message.WindowRequest) { r.EndNs = r.BeginNs },
-		"this server allows 2s":  func(r *message.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
-		"with its warm-up":       func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
-		"begins later than":      func(r *message.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
-		"takes at most 600 in a": func(r *message.WindowRequest) { r.SampleNs = 1000 },
+		"not in order":               func(r *message.WindowRequest) { r.EndNs = r.BeginNs },
+		"this server allows 2s":      func(r *message.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
+		"with its warm-up":           func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
+		"begins later than":          func(r *message.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
+		"server allows a client 600": func(r *message.WindowRequest) { r.SampleNs = 1000 },
 	} {
 		refused("window", window(change), want)
 	}

@@ -3,9 +3,11 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
+	"linerate/internal/host/budget"
 	iperf3 "linerate/internal/host/iperf3/server"
 )
 
@@ -25,12 +27,27 @@ func (s *server) serveIperf3() {
 	// It ends with the server; before that, nothing ends it.
 	_ = iperf3.Serve(s.ctx, s.options.Iperf3.Listener, iperf3.Options{
 		Allowed: s.allowed,
-		Admit: func(c iperf3.Client) (func(), error) {
-			return func() { s.remove(c) }, s.add(func() (client, error) { return c, nil })
-		},
+		Admit:   s.admitIperf3, Pending: s.pending,
 		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed, Linerate: s.linerateElsewhere(closed == ""),
 		OnSession: s.reportIperf3,
 	})
+}
+
+// admitIperf3 accepts an iperf3 client with its streams.
+func (s *server) admitIperf3(c iperf3.Client, from netip.Addr, streams budget.Use) (dismiss func(), err error) {
+	account, err := s.budget.Admit(from)
+	if err != nil {
+		return nil, err
+	}
+	if err := account.Lease().Take(streams); err != nil {
+		account.Close()
+		return nil, err
+	}
+	s.add(c)
+	return func() {
+		s.remove(c)
+		account.Close()
+	}, nil
 }
 
 // reportIperf3 reports a test as a conductor's last window is reported.

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
+	"linerate/internal/host/budget"
 	"linerate/internal/host/handshake"
 	iperf3 "linerate/internal/host/iperf3/server"
 	"linerate/internal/host/socket"
@@ -36,10 +37,12 @@ import (
 const (
 	// greetingTimeout is how long a connection may take to identify itself.
 	greetingTimeout = 10 * time.Second
-	// maxPending is how many connections may be unidentified at a time.
-	maxPending = 1024
-	// maxRequest bounds one request of a conductor: the orders of all its flows.
-	maxRequest = 256 << 10
+	// stopTimeout is how long sessions may take to end with the server; those that take
+	// longer end with the process.
+	stopTimeout = 1500 * time.Millisecond
+	// reportTimeout is how long a session waits to be reported; if what is written goes
+	// nowhere, it is not.
+	reportTimeout = 500 * time.Millisecond
 )
 
 // Options of a server. All bounds have to be set.
@@ -111,12 +114,14 @@ type server struct {
 	name    string
 	port    int // of the first listener
 	ctx     context.Context
-	pending chan struct{} // an element for each connection that is not identified yet
+	budget  *budget.Budget
+	pending *budget.Queue // connections that are not identified yet
+	// reporting has an element while a session is reported.
+	reporting chan struct{}
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held for assignments only
 	clients  []client
 	finished record.OtherFlows // bytes of ended sessions
-	reportMu sync.Mutex
 	sessions sync.WaitGroup
 }
 
@@ -125,9 +130,13 @@ type client = iperf3.Client
 
 // Run serves on all listeners until ctx ends, and then ends all sessions.
 func Run(ctx context.Context, listeners []Listener, options Options) error {
+	outer := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &server{options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx, pending: make(chan struct{}, maxPending)}
+	s := &server{
+		options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx,
+		budget: budget.New(options.Clients, options.Bounds), pending: budget.NewQueue(budget.Pending()), reporting: make(chan struct{}, 1),
+	}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
 			l.Close()
@@ -136,44 +145,47 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	if options.Iperf3 != nil {
 		s.sessions.Go(s.serveIperf3)
 	}
-	var failed error
-	var once sync.Once
 	var accepting sync.WaitGroup
 	for _, l := range listeners {
 		accepting.Go(func() {
 			l.udp.Serve(handshake.Handler{Allowed: s.allowed, Expects: s.expects, Accept: s.acceptFlow})
 		})
 		accepting.Go(func() {
-			err := s.acceptAll(l.TCPListener)
-			once.Do(func() { failed = err })
-			cancel(err)
+			cancel(s.acceptAll(l.TCPListener))
 		})
 	}
-	accepting.Wait()
-	s.sessions.Wait()
-	return failed
-}
-
-// receive handles a connection, unless too many are unidentified.
-func (s *server) receive(conn *net.TCPConn) {
+	<-ctx.Done()
+	var failed error
+	if outer.Err() == nil {
+		failed = context.Cause(ctx)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		accepting.Wait()
+		s.sessions.Wait()
+	}()
 	select {
-	case s.pending <- struct{}{}:
-		s.sessions.Go(func() { s.greet(conn) })
-	default:
-		socket.Reset(conn)
+	case <-ended:
+		return failed
+	case <-time.After(stopTimeout):
+		return errors.Join(failed, fmt.Errorf("sessions went on %v after the server's end", stopTimeout))
 	}
 }
 
-// greet identifies a connection, and serves it.
-func (s *server) greet(conn *net.TCPConn) {
-	remote, there := conn.RemoteAddr().(*net.TCPAddr)
-	if !there { // reset already: the kernel no longer has the address
-		<-s.pending
+// receive handles a connection that is not identified yet.
+func (s *server) receive(conn *net.TCPConn) {
+	from := socket.AddrPort(conn.RemoteAddr())
+	if !from.IsValid() { // reset already: the kernel no longer has the address
 		socket.Reset(conn)
 		return
 	}
-	from := remote.AddrPort()
-	from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+	waiter := s.pending.Enter(from.Addr(), func() { socket.Reset(conn) })
+	s.sessions.Go(func() { s.greet(conn, from, waiter) })
+}
+
+// greet identifies a connection, and serves it.
+func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Waiter) {
 	host := greeting.Server{Token: s.options.Token, Name: s.name, Iperf3: s.iperf3Elsewhere()}
 	if !s.allowed(from.Addr()) {
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
@@ -186,8 +198,7 @@ func (s *server) greet(conn *net.TCPConn) {
 	if err == nil {
 		peer, welcome, err = host.Receive(conn)
 	}
-	<-s.pending
-	if closing(); s.ctx.Err() != nil {
+	if waits := waiter.Leave(); !closing() || !waits {
 		socket.Reset(conn)
 		return
 	}
@@ -206,7 +217,7 @@ func (s *server) greet(conn *net.TCPConn) {
 			socket.Reset(conn)
 		}
 	default:
-		v.Summary, v.Err = s.serve(conn, welcome)
+		v.Summary, v.Err = s.serve(conn, from.Addr(), welcome)
 		conn.Close()
 		s.report(v)
 	}
@@ -218,9 +229,12 @@ func (s *server) allowed(from netip.Addr) bool {
 }
 
 func (s *server) report(v Session) {
-	s.reportMu.Lock()
-	defer s.reportMu.Unlock()
-	s.options.OnSession(v)
+	select {
+	case s.reporting <- struct{}{}:
+		s.options.OnSession(v)
+		<-s.reporting
+	case <-time.After(reportTimeout):
+	}
 }
 
 // offer gives a flow's connection to the conductor that expects its cookie.
@@ -255,15 +269,18 @@ func (s *server) some(f func(*traffic.Engine) bool) bool {
 }
 
 // serve accepts a conductor that has authenticated itself, and serves it.
-func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, error) {
-	var g *agent.Client
-	err := s.add(func() (_ client, err error) {
-		g, err = agent.NewClient(s.options.Bounds, func() record.OtherFlows { return s.others(g) })
-		return g, err
-	})
+func (s *server) serve(conn *net.TCPConn, from netip.Addr, welcome func() error) (agent.Summary, error) {
+	account, err := s.budget.Admit(from)
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(conn, err.Error())
 	}
+	defer account.Close()
+	var g *agent.Client
+	g, err = agent.NewClient(account, s.options.Bounds, func() record.OtherFlows { return s.others(g) })
+	if err != nil {
+		return agent.Summary{}, greeting.Refuse(conn, err.Error())
+	}
+	s.add(g)
 	defer s.remove(g)
 	err = welcome()
 	if err == nil {
@@ -276,33 +293,26 @@ func (s *server) serve(conn *net.TCPConn, welcome func() error) (agent.Summary, 
 		g.Discard()
 		return agent.Summary{}, err
 	}
-	err = g.Serve(s.ctx, bus.Guarded(conn, maxRequest))
+	err = g.Serve(s.ctx, bus.Guarded(conn, agent.RequestBytes(s.options.Bounds)))
 	if s.ctx.Err() != nil {
 		err = errors.New("the server was stopped")
 	}
 	return g.Summary(), err
 }
 
-// add accepts a client if there is room.
-func (s *server) add(enter func() (client, error)) error {
+// add makes a client one of those that are served.
+func (s *server) add(c client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.clients) >= s.options.Clients {
-		return fmt.Errorf("the server is full: it serves %d clients at a time", s.options.Clients)
-	}
-	c, err := enter()
-	if err != nil {
-		return err
-	}
 	s.clients = append(slices.Clone(s.clients), c) // a listener may be reading it
-	return nil
 }
 
+// remove takes a client, whose flows have ended, from those that are served.
 func (s *server) remove(c client) {
+	received, written := c.Moved()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clients = slices.DeleteFunc(slices.Clone(s.clients), func(other client) bool { return other == c })
-	received, written := c.Moved()
 	s.finished.ReceivedBytes += received
 	s.finished.WrittenBytes += written
 }
@@ -311,9 +321,9 @@ func (s *server) remove(c client) {
 // many they are now.
 func (s *server) others(than client) record.OtherFlows {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	sum := s.finished
-	for _, c := range s.clients {
+	sum, clients := s.finished, s.clients
+	s.mu.Unlock()
+	for _, c := range clients {
 		if c == than {
 			continue
 		}

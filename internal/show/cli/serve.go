@@ -8,7 +8,10 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +47,8 @@ func newServeCommand(s streams) *cobra.Command {
 
 All connections are opened by the client, to one port. No setting of this host is changed; --alias adds addresses while the server runs. Each test is one line on stderr.
 
+The bounds are for each client. What clients use of the machine (threads, memory, descriptors) is bounded for all of them together, and below RLIMIT_NOFILE, RLIMIT_NPROC and the limits of the control group; a request that needs more is refused with the name of the bound. SIGTERM ends the server within two seconds, a second signal at once.
+
 iperf3 clients are served as well, on iperf3's port (TCP and UDP):
   iperf3 -c ADDRESS`,
 		Example: `  linerate serve
@@ -73,7 +78,7 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
-	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time")
+	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time; an address gets no more places than it leaves to others")
 	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; at least one for each address listened on")
 	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+transactional+" flows together")
 	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "longest test, with its warm-up")
@@ -158,6 +163,8 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		log.w = io.Discard
 	}
 	o.OnSession = log.line
+	// A second signal ends the process at once, as it does without a handler.
+	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	return f.aliases.while(ctx, "serve", log.w, func(ctx context.Context) error {
 		listeners, err := f.open(ctx, log.w)
 		if err != nil {

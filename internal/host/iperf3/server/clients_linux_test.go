@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/host/budget"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -19,7 +20,7 @@ func TestSeveralClients(t *testing.T) {
 		var mu sync.Mutex
 		inside, most := 0, 0
 		port, visits := open(t, "127.0.0.1", func(o *Options) {
-			o.Admit = func(Client) (func(), error) {
+			o.Admit = func(Client, netip.Addr, budget.Use) (func(), error) {
 				mu.Lock()
 				defer mu.Unlock()
 				inside++
@@ -69,7 +70,7 @@ func TestRefusals(t *testing.T) {
 			{func(o *Options) { o.Allowed = func(netip.Addr) bool { return false } }, "", "test authorization failed", "127.0.0.1 is not among the addresses"},
 			{func(o *Options) { o.Closed = "not today" }, "", "test authorization failed", "not today"},
 			{func(o *Options) {
-				o.Admit = func(Client) (func(), error) { return nil, errors.New("the server is full") }
+				o.Admit = func(Client, netip.Addr, budget.Use) (func(), error) { return nil, errors.New("the server is full") }
 			}, "", "the server is busy", "the server is full"},
 		} {
 			port, visits := open(t, "127.0.0.1", c.change)

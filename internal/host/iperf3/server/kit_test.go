@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/host/budget"
 	"linerate/internal/model/message"
 )
 
@@ -17,7 +18,8 @@ func open(t *testing.T, address string, change func(*Options), stop ...<-chan st
 	reported := make(chan Session, 1000)
 	o := Options{
 		Allowed:   func(netip.Addr) bool { return true },
-		Admit:     func(Client) (func(), error) { return func() {}, nil },
+		Admit:     func(Client, netip.Addr, budget.Use) (func(), error) { return func() {}, nil },
+		Pending:   budget.NewQueue(1024),
 		Bounds:    message.Bounds{Flows: 128, DurationS: 60},
 		OnSession: func(v Session) { reported <- v },
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/budget"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sock"
@@ -32,16 +33,17 @@ const (
 	// patience is how long a client may take for a step: a cookie, parameters, a stream,
 	// results.
 	patience = 10 * time.Second
-	// maxPending is how many connections may be without a test at a time.
-	maxPending = 1024
 )
 
 // Options of a server. All but Logins and Closed have to be set.
 type Options struct {
 	// Allowed says whether an address is served.
 	Allowed func(netip.Addr) bool
-	// Admit accepts a client, until dismiss is called, or returns why there is no room.
-	Admit func(Client) (dismiss func(), err error)
+	// Admit accepts a client with what its streams take, until dismiss is called, or returns
+	// why there is no room.
+	Admit func(c Client, from netip.Addr, streams budget.Use) (dismiss func(), err error)
+	// Pending holds connections without a test.
+	Pending *budget.Queue
 	// Bounds are for each client.
 	Bounds message.Bounds
 	// Users are those who may run tests; nil: all.
@@ -130,7 +132,6 @@ type server struct {
 	options  Options
 	listener *Listener
 	ctx      context.Context
-	pending  chan struct{} // a place for each connection without a test
 
 	mu        sync.Mutex
 	tests     map[iperf3.Cookie]*test // whose TCP streams are expected
@@ -146,7 +147,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		options: options, listener: l, ctx: ctx, pending: make(chan struct{}, maxPending),
+		options: options, listener: l, ctx: ctx,
 		tests: map[iperf3.Cookie]*test{}, asking: map[netip.Addr]*test{}, asked: make(chan struct{}),
 	}
 	defer s.sessions.Wait()
@@ -157,12 +158,13 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	return socket.AcceptAll(ctx, l.tcp, func(conn *net.TCPConn) {
 		a := arrival{conn, place}
 		place++
-		select {
-		case s.pending <- struct{}{}:
-			s.sessions.Go(func() { s.handle(a) })
-		default:
+		from := socket.AddrPort(conn.RemoteAddr())
+		if !from.IsValid() { // reset already: the kernel no longer has the address
 			socket.Reset(conn)
+			return
 		}
+		waiter := options.Pending.Enter(from.Addr(), func() { socket.Reset(conn) })
+		s.sessions.Go(func() { s.handle(a, waiter) })
 	})
 }
 
@@ -173,9 +175,8 @@ type arrival struct {
 }
 
 // handle handles one connection: a stream of a test that expects it, or a client.
-func (s *server) handle(a arrival) {
-	leave := sync.OnceFunc(func() { <-s.pending })
-	defer leave()
+func (s *server) handle(a arrival, waiter *budget.Waiter) {
+	defer waiter.Leave()
 	conn := a.conn
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
@@ -203,6 +204,9 @@ func (s *server) handle(a arrival) {
 	s.mu.Unlock()
 	if owner != nil {
 		closing()
+		if !waiter.Leave() {
+			return // it has been closed
+		}
 		if !owner.take(a) {
 			_ = iperf3.WriteState(conn, iperf3.AccessDenied)
 			conn.Close()
@@ -210,9 +214,9 @@ func (s *server) handle(a arrival) {
 		return
 	}
 	t := newTest(s, conn, cookie)
-	t.inside = func() {
-		leave()
+	t.inside = func() bool {
 		closing()
+		return waiter.Leave()
 	}
 	t.conduct()
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/host/budget"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/message"
 )
@@ -159,7 +160,7 @@ func TestStrangers(t *testing.T) {
 func TestVanishing(t *testing.T) {
 	var inside atomic.Int32
 	port, visits := open(t, "127.0.0.1", func(o *Options) {
-		o.Admit = func(Client) (func(), error) {
+		o.Admit = func(Client, netip.Addr, budget.Use) (func(), error) {
 			inside.Add(1)
 			return func() { inside.Add(-1) }, nil
 		}

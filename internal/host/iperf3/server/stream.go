@@ -41,11 +41,28 @@ type testStream struct {
 	omitted, final iperf3.Count
 }
 
+// request is the flow of the stream that is opened as number n.
+func (t *test) request(n int) message.FlowRequest {
+	o := message.FlowRequest{ID: fmt.Sprint(iperf3.StreamID(n)), Sends: t.p.ServerSends(n)}
+	o.Window = unit.Bytes(min(t.p.Window, largestWindow))
+	switch {
+	case t.p.UDP:
+		o.Protocol, o.Datagram = flow.UDP, unit.Bytes(t.p.Length)
+		if o.Sends {
+			o.RateCap = t.rate(true)
+		}
+	default:
+		o.NoDelay = &t.p.NoDelay
+		o.WriteCap, o.ReadCap = t.rate(o.Sends), t.rate(o.Sends)
+	}
+	return o
+}
+
 // addStream makes a flow of what the client has opened as number n. The connection
 // is closed if that fails.
 func (t *test) addStream(n int, conn net.Conn) error {
-	s := &testStream{id: iperf3.StreamID(n), sends: t.p.ServerSends(n)}
-	request := message.FlowRequest{ID: fmt.Sprint(s.id), Sends: s.sends}
+	request := t.request(n)
+	s := &testStream{id: iperf3.StreamID(n), sends: request.Sends}
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		conn.Close()
@@ -63,14 +80,9 @@ func (t *test) addStream(n int, conn net.Conn) error {
 			conn.Close()
 			return err
 		}
-		request.NoDelay = &t.p.NoDelay
-		request.WriteCap, request.ReadCap = t.rate(s.sends), t.rate(s.sends)
+		request.Window = 0 // it has been set
 		err = e.Adopt(request, conn.(*net.TCPConn), t.piece())
 	case *datagram.Engine:
-		request.Datagram, request.Window = unit.Bytes(t.p.Length), unit.Bytes(min(t.p.Window, largestWindow))
-		if s.sends {
-			request.RateCap = t.rate(true)
-		}
 		if window := int(request.Window); window != 0 {
 			err = socket.WithFD(raw, func(fd int) error { return sock.SetBuffers(fd, window, window) })
 		}

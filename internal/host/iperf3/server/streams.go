@@ -41,8 +41,9 @@ func (t *test) gatherTCP(ctx context.Context) error {
 		return gone(err)
 	}
 	var got []arrival
+	late := t.gatherTime()
 	for len(got) < t.p.Streams() {
-		a, err := next(ctx, t, t.arrivals, len(got))
+		a, err := next(ctx, t, late, t.arrivals, len(got))
 		if err != nil {
 			discardAll(got)
 			return err
@@ -100,8 +101,9 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.CreateStreams); err != nil {
 		return gone(err)
 	}
+	late := t.gatherTime()
 	for len(t.streams) < t.p.Streams() {
-		conn, err := next(ctx, t, t.asks, len(t.streams))
+		conn, err := next(ctx, t, late, t.asks, len(t.streams))
 		if err != nil {
 			return err
 		}
@@ -116,13 +118,16 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the client's next stream, after the first so many.
-func next[T any](ctx context.Context, t *test, streams <-chan T, got int) (stream T, err error) {
-	late := time.NewTimer(patience)
-	defer late.Stop()
+// gatherTime is over when a client has had its time to open all streams.
+func (t *test) gatherTime() <-chan time.Time {
+	return time.After(patience + time.Duration(t.p.Streams())*100*time.Millisecond)
+}
+
+// next waits for the client's next stream, after the first so many, until late.
+func next[T any](ctx context.Context, t *test, late <-chan time.Time, streams <-chan T, got int) (stream T, err error) {
 	select {
 	case stream = <-streams:
-	case <-late.C:
+	case <-late:
 		hint := ""
 		if t.p.UDP {
 			hint = ": does a firewall drop UDP?"
@@ -232,8 +237,8 @@ func (s *server) hello(n int, from netip.AddrPort) {
 // between being bound and being connected.
 func (s *server) strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.AddrPort) {
 	buffer := make([]byte, iperf3.HelloBytes+1)
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond)) // of all: the client may send without pause
 	for {
-		_ = conn.SetReadDeadline(time.Now().Add(200 * time.Microsecond))
 		n, from, err := conn.ReadFromUDPAddrPort(buffer)
 		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || len(list) > 16 {
 			_ = conn.SetReadDeadline(time.Time{})

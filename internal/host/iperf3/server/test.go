@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/host/budget"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
@@ -25,6 +26,8 @@ const (
 	// test is over: it had arrived before.
 	remains = 5 * time.Millisecond
 	day     = int64(24 * time.Hour)
+	// stopPatience is how long a client may take to read why its test ends.
+	stopPatience = 500 * time.Millisecond
 	// maxResults bounds a client's results: those of every stream, and a title.
 	maxResults = 256 << 10
 	// answerAfter is when a client is refused for its token, so that the time does not
@@ -39,9 +42,9 @@ type test struct {
 	from   netip.AddrPort
 	cookie iperf3.Cookie
 	p      iperf3.Parameters
-	// inside is called when the client is accepted: the bound on pending connections
-	// no longer counts it.
-	inside func()
+	// inside is called when the client is accepted: it no longer counts as pending. False:
+	// its connection has been closed for another.
+	inside func() bool
 
 	arrivals chan arrival      // TCP streams
 	asks     chan *net.UDPConn // UDP streams
@@ -109,7 +112,7 @@ func (t *test) conduct() {
 // data is reset.
 func (t *test) part() {
 	_ = t.conn.CloseWrite()
-	_ = t.conn.SetReadDeadline(time.Now().Add(time.Second))
+	_ = t.conn.SetReadDeadline(time.Now().Add(stopPatience))
 	_, _ = io.CopyN(io.Discard, t.conn, maxResults)
 }
 
@@ -123,12 +126,14 @@ func (t *test) serve() error {
 	if err := t.agree(ctx); err != nil {
 		return err
 	}
-	dismiss, err := s.options.Admit(t)
+	dismiss, err := s.options.Admit(t, t.from.Addr(), t.takes())
 	if err != nil {
 		return refuse(iperf3.CodeAccessDenied, "%s", err.Error())
 	}
 	defer dismiss()
-	t.inside()
+	if !t.inside() {
+		return errNotClient
+	}
 	err = t.conn.SetKeepAliveConfig(greeting.KeepAlive)
 	if err == nil {
 		err = t.conn.SetDeadline(time.Time{})
@@ -136,9 +141,11 @@ func (t *test) serve() error {
 	if err != nil {
 		return err
 	}
-	// Writes do not block: what is written before the results fits into any buffer. So
-	// only reading has to be interrupted.
-	defer context.AfterFunc(ctx, func() { _ = t.conn.SetReadDeadline(time.Now()) })()
+	// Reading ends with the server. What is written before the results fits into any buffer.
+	defer context.AfterFunc(ctx, func() {
+		_ = t.conn.SetWriteDeadline(time.Now().Add(stopPatience))
+		_ = t.conn.SetReadDeadline(time.Now())
+	})()
 	go t.listen(ctx)
 	defer func() {
 		if t.engine != nil {
@@ -151,7 +158,16 @@ func (t *test) serve() error {
 	if err := t.run(ctx); err != nil {
 		return t.broken(err)
 	}
-	return t.exchange()
+	return t.broken(t.exchange(ctx))
+}
+
+// takes is what the test's streams take of the server's budget.
+func (t *test) takes() budget.Use {
+	list := make([]message.FlowRequest, t.p.Streams())
+	for i := range list {
+		list[i] = t.request(i)
+	}
+	return budget.OfFlows(list)
 }
 
 // agree asks for the parameters and holds them against what is allowed.
@@ -221,7 +237,7 @@ func gone(err error) error {
 
 // broken notifies the client of the server's end.
 func (t *test) broken(err error) error {
-	if t.server.ctx.Err() != nil {
+	if err != nil && t.server.ctx.Err() != nil {
 		_ = iperf3.WriteState(t.conn, iperf3.ServerTerminate)
 		t.part()
 		return errors.New("the server was stopped")
@@ -289,7 +305,7 @@ func (t *test) stop() {
 	t.ended = socket.Now()
 	t.cpu = iperf3.UsedCPU().Since(t.cpu)
 	t.engine.Stop()
-	time.Sleep(remains)
+	time.Sleep(remains) // milliseconds
 	for i, e := range t.engine.Read() {
 		t.streams[i].final = iperf3.CountOf(e)
 	}
@@ -323,9 +339,12 @@ func (t *test) note() error {
 }
 
 // exchange sends and receives the results of a test that is over.
-func (t *test) exchange() error {
+func (t *test) exchange(ctx context.Context) error {
 	if err := t.conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
+	}
+	if ctx.Err() != nil { // its deadline was overwritten
+		return ctx.Err()
 	}
 	if err := iperf3.WriteState(t.conn, iperf3.ExchangeResults); err != nil {
 		return gone(err)

@@ -1,0 +1,148 @@
+package budget
+
+import (
+	"errors"
+	"math"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+)
+
+func source(text string) netip.Addr { return netip.MustParseAddr(text) }
+
+// TestShares: a source gets as many places as it leaves to others.
+func TestShares(t *testing.T) {
+	b := &Budget{All: Use{Clients: 16}}
+	admit := func(from string) (n int) {
+		for {
+			if _, err := b.Admit(source(from)); err != nil {
+				return n
+			}
+			n++
+		}
+	}
+	if n := admit("192.0.2.1"); n != 9 {
+		t.Errorf("the first source has %d places, want 9 of 16", n)
+	}
+	if n := admit("192.0.2.2"); n != 4 {
+		t.Errorf("the second source has %d places, want 4 of the 7 that are left", n)
+	}
+	a, err := b.Admit(source("2001:db8::1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Admit(source("2001:db8::2")); err != nil {
+		t.Error(err) // 1 of 2 that are left
+	}
+	if _, err := b.Admit(source("2001:db8::3")); err == nil || !strings.Contains(err.Error(), "left to others") {
+		t.Errorf("a third of one /64: %v", err)
+	}
+	a.Close()
+	a.Close()
+	if n := b.Used()[Clients]; n != 14 {
+		t.Errorf("%d clients after one has left twice, want 14", n)
+	}
+	alone := &Budget{All: Use{Clients: 1}}
+	if _, err := alone.Admit(source("192.0.2.1")); err != nil {
+		t.Error(err)
+	}
+	if _, err := alone.Admit(source("192.0.2.2")); err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("one more than there is room for: %v", err)
+	}
+}
+
+// TestTake: what is more than a bound allows is refused by its name, and takes nothing.
+func TestTake(t *testing.T) {
+	b := &Budget{Each: Use{Threads: 3, Memory: 1 << 20}, All: Use{Clients: 4, Threads: 4}}
+	b.Why[Threads] = "RLIMIT_NPROC"
+	first, _ := b.Admit(source("192.0.2.1"))
+	second, _ := b.Admit(source("192.0.2.2"))
+	one, two := first.Lease(), second.Lease()
+	if err := one.Take(Use{Threads: 3}); err != nil {
+		t.Fatal(err)
+	}
+	err := one.Take(Use{Threads: 1})
+	if !errors.Is(err, message.OutOfBounds) || !strings.Contains(err.Error(), "1 threads: this server allows a client 3") {
+		t.Errorf("%v", err)
+	}
+	err = two.Take(Use{Threads: 2, Memory: 5})
+	if !errors.Is(err, message.Exhausted) || !strings.Contains(err.Error(), "4 for all clients (RLIMIT_NPROC), and 3 are in use") {
+		t.Errorf("%v", err)
+	}
+	if u := b.Used(); u[Memory] != 0 {
+		t.Errorf("what was refused has taken %d bytes", u[Memory])
+	}
+	if err := two.Take(Use{Memory: math.MaxInt64}); !errors.Is(err, message.OutOfBounds) {
+		t.Errorf("%v", err)
+	}
+	one.End()
+	one.End()
+	if err := two.Raise(Use{Threads: 2}); err != nil {
+		t.Error(err)
+	}
+	if err := two.Raise(Use{Threads: 3}); err != nil {
+		t.Error(err)
+	}
+	first.Close()
+	second.Close()
+	two.End()
+	if u := b.Used(); u != (Use{}) {
+		t.Errorf("all have left, and %v is in use", u)
+	}
+}
+
+// TestRoom: what the machine has left counts, too.
+func TestRoom(t *testing.T) {
+	b := &Budget{All: Use{Clients: 1}, Room: func(r Resource) (int64, string) {
+		if r == Threads {
+			return 5, "pids.max of the control group /a"
+		}
+		return 0, ""
+	}}
+	a, _ := b.Admit(source("192.0.2.1"))
+	if err := a.Lease().Take(Use{Threads: 5, Flows: 100}); err != nil {
+		t.Error(err)
+	}
+	if err := a.Lease().Take(Use{Threads: 6}); err == nil || !strings.Contains(err.Error(), "pids.max of the control group /a") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOfFlows: sums and products of absurd numbers are more than any bound, not less.
+func TestOfFlows(t *testing.T) {
+	o := message.FlowRequest{Spec: flow.Spec{Protocol: flow.RR, Connections: 64_000, Window: math.MaxInt64, SendBuffer: math.MaxInt64}}
+	if u := OfFlows([]message.FlowRequest{o, o, o}); u[Buffers] != math.MaxInt64 || u[Connections] != 192_000 || u[Threads] < 3 || u[Memory] <= 0 {
+		t.Errorf("%v", u)
+	}
+	if u := OfWindow(math.MaxInt64, math.MaxInt32, math.MaxInt32); u[Memory] < 1<<40 || u[Samples] != math.MaxInt64 {
+		t.Errorf("%v", u)
+	}
+}
+
+// TestQueue: those that wait longest make room, of the source that has the most.
+func TestQueue(t *testing.T) {
+	q := NewQueue(8) // 2 of each source
+	ended := map[string]int{}
+	enter := func(name, from string) *Waiter { return q.Enter(source(from), func() { ended[name]++ }) }
+	first := enter("a1", "192.0.2.1")
+	enter("a2", "192.0.2.1")
+	third := enter("a3", "192.0.2.1")
+	if ended["a1"] != 1 || q.Len() != 2 {
+		t.Errorf("a third of one source: ended %v, %d wait", ended, q.Len())
+	}
+	if first.Leave() || !third.Leave() || third.Leave() {
+		t.Error("one that was replaced has left, or one that was there has not, or twice")
+	}
+	for _, from := range []string{"192.0.2.2", "192.0.2.3", "192.0.2.4"} {
+		enter(from, from)
+		enter(from, from)
+	}
+	enter("b", "192.0.2.5") // 8 wait
+	enter("c", "192.0.2.6")
+	if q.Len() != 8 || ended["b"]+ended["c"]+ended["a2"] != 0 || ended["192.0.2.2"]+ended["192.0.2.3"]+ended["192.0.2.4"] != 1 {
+		t.Errorf("a ninth: %d wait, ended %v", q.Len(), ended)
+	}
+}

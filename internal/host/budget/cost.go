@@ -1,0 +1,96 @@
+package budget
+
+import (
+	"math"
+
+	"linerate/internal/host/datagram"
+	"linerate/internal/host/transaction"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/unit"
+)
+
+// What things cost at most, in bytes of this process's memory.
+const (
+	flowMemory       = 32 << 10  // a flow without its buffers
+	threadMemory     = 192 << 10 // what a responder's thread reads and sends, and its stack
+	connectionMemory = 1 << 10
+	copyMemory       = 128 << 10 // what a receiver copies to
+	processMemory    = 16 << 20  // a worker process
+	processThreads   = 8
+	// A reading of a flow or an interface: its structure, and its text twice.
+	readingMemory = 640
+	// requestMemory is for each byte of a request: what it decodes to.
+	requestMemory = 16
+)
+
+// of is what one end of a flow, which accepts its connections, takes; datagrams is how many
+// of the trial's flows are of datagrams.
+func of(o message.FlowRequest, datagrams int) (u Use) {
+	n := int64(1)
+	u[Flows], u[Memory] = 1, flowMemory
+	switch p := flow.Of(o.Protocol); {
+	case p.Transactional():
+		n = int64(max(1, o.Connections))
+		u[Threads] = max(1, min(int64(o.Threads), n))
+		if flow.On(o.Poll) {
+			u[Polling] = u[Threads]
+		}
+		u[Memory] += u[Threads]*threadMemory + n*connectionMemory
+		// An epoll for each thread, and what wakes them.
+		u[Descriptors] = int64(transaction.MostOpen(o)) + u[Threads] + 1
+		if processes := int64(transaction.Processes(o)); processes > 1 {
+			u[Threads] += processes * (processThreads + u[Threads])
+			u[Memory] += processes * processMemory
+			u[Descriptors] = 2 * processes // the connections are theirs
+		}
+	case p.Transport == flow.UDP:
+		u[Descriptors] = 1
+		u[Memory] += int64(datagram.Memory(o, datagrams))
+	default:
+		u[Descriptors] = 1
+		u[Memory] += copyMemory
+	}
+	u[Connections] = n
+	u[Buffers] = times(n, plus(o.Window, o.Window), plus(o.SendBuffer, o.ReceiveBuffer))
+	return u
+}
+
+// plus and times are at most the largest number; sizes below 0 are for others to refuse.
+func plus(a, b unit.Bytes) int64 {
+	if sum := int64(max(0, a)) + int64(max(0, b)); sum >= 0 {
+		return sum
+	}
+	return math.MaxInt64
+}
+
+func times(n, a, b int64) int64 {
+	if product := float64(n) * (float64(a) + float64(b)); product < math.MaxInt64 {
+		return int64(product)
+	}
+	return math.MaxInt64
+}
+
+// OfFlows is what the flows of a trial take.
+func OfFlows(list []message.FlowRequest) (sum Use) {
+	datagrams := 0
+	for _, o := range list {
+		if flow.Of(o.Protocol).Name == flow.UDP {
+			datagrams++
+		}
+	}
+	for _, o := range list {
+		sum = sum.add(of(o, datagrams))
+	}
+	return sum
+}
+
+// OfRequest is what a request of so many bytes takes until its reply has been sent.
+func OfRequest(bytes int) Use { return Use{Requests: 1, Memory: int64(bytes) * requestMemory} }
+
+// OfWindow is what a window takes until its reply has been sent: so many samples, each of
+// so many flows and interfaces.
+func OfWindow(samples int64, flows, interfaces int) Use {
+	const edges = 8 // readings at the edges have more in them, and more than once
+	return Use{Samples: samples, Memory: times(int64(flows+interfaces), readingMemory, 0) * min(samples+edges, math.MaxInt32)}
+}

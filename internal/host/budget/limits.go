@@ -1,0 +1,69 @@
+package budget
+
+import (
+	"cmp"
+	"runtime"
+
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
+)
+
+// Bounds that follow from no flag.
+const (
+	requests     = 16
+	samples      = 600
+	buffersEach  = 1 << 30
+	buffersAll   = 4 << 30
+	memoryBase   = 16 << 20
+	memoryFlow   = 512 << 10
+	memoryAll    = 128 << 20
+	threadsOfCPU = 4
+	threadsAll   = 512
+)
+
+const (
+	// spareDescriptors and spareThreads are left to what is not for clients: listeners,
+	// the runtime, connections that have not identified themselves.
+	spareDescriptors = 64
+	spareThreads     = 32
+)
+
+// New is the budget of a server with so many clients, each within bounds, on this machine.
+func New(clients int, bounds message.Bounds) *Budget {
+	cpus, flows := int64(runtime.NumCPU()), int64(bounds.Flows)
+	b := &Budget{Room: machineRoom}
+	b.Each = Use{
+		Flows: flows, Connections: max(flows, int64(bounds.Connections)), Threads: max(flows, threadsOfCPU*cpus), Polling: cpus,
+		Buffers: buffersEach, Samples: samples, Requests: requests, Memory: memoryBase + flows*memoryFlow,
+	}
+	b.All = Use{
+		Clients: int64(clients), Threads: max(threadsAll, b.Each[Threads]), Polling: 2 * cpus,
+		Buffers: buffersAll, Memory: max(memoryAll, b.Each[Memory]),
+	}
+	if limit := int64(proc.MaxOpenFiles()); limit > 0 {
+		open := int64(proc.OpenFiles())
+		b.All[Descriptors] = max(1, limit-open-spareDescriptors-int64(Pending()))
+		b.Why[Descriptors] = "RLIMIT_NOFILE"
+	}
+	// The rest is the kernel's, for socket buffers, the collector's, and other programs'.
+	if limit, why := proc.MemoryLimit(); why != "" && limit/4 < b.All[Memory] {
+		b.All[Memory], b.Why[Memory] = max(1, limit/4), why
+	}
+	return b
+}
+
+// Pending is how many connections may be unidentified at a time: an eighth of the
+// descriptors that this process may have, and at most 1024.
+func Pending() int {
+	const most, share = 1024, 8
+	return max(share, min(most, cmp.Or(proc.MaxOpenFiles(), most*share)/share))
+}
+
+// machineRoom asks the machine what it has left for a resource.
+func machineRoom(r Resource) (left int64, why string) {
+	if r != Threads {
+		return 0, ""
+	}
+	left, why = proc.ThreadRoom()
+	return left - spareThreads, why
+}

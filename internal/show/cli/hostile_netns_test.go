@@ -1,0 +1,395 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/bus/greeting"
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// The bounds that a server keeps to whatever its clients do (docs/measure.md).
+const (
+	hostileGuests  = 16
+	mostMemory     = 256 << 20
+	stopsWithin    = 2 * time.Second
+	stopsMargin    = 2 * time.Second // of a machine that does other things
+	settlesWithin  = 20 * time.Second
+	spareResources = 24 // threads and descriptors that the runtime keeps
+)
+
+// soakTime is how long hostile clients are at work: seconds, or minutes with LINERATE_SOAK.
+func soakTime() time.Duration {
+	if os.Getenv("LINERATE_SOAK") != "" {
+		return 10 * time.Minute
+	}
+	return 10 * time.Second
+}
+
+// TestHostileClients: beside sixteen clients that send random requests with extreme values,
+// a measurement succeeds every time, and the server keeps to its bounds; when they are gone,
+// it has what it had before.
+func TestHostileClients(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		for name, source := range map[string]func(int) string{
+			"one address":       func(int) string { return "127.0.0.2" },
+			"several addresses": func(i int) string { return fmt.Sprintf("127.0.0.%d", 2+i) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := startServer(t, "--max-clients", "40")
+				s.measure(t)
+				before := s.reading(t)
+				ctx, cancel := context.WithTimeout(t.Context(), soakTime()/2)
+				defer cancel()
+				guests := attack(ctx, source)
+				worst := before
+				for measured := 0; ctx.Err() == nil; measured++ {
+					s.measure(t)
+					now := s.reading(t)
+					worst = reading{max(worst.threads, now.threads), max(worst.descriptors, now.descriptors), max(worst.peak, now.peak)}
+				}
+				cancel()
+				guests.Wait()
+				t.Logf("at most %d threads, %d descriptors, %d MiB; before %d, %d, %d MiB",
+					worst.threads, worst.descriptors, worst.peak>>20, before.threads, before.descriptors, before.peak>>20)
+				if worst.peak > mostMemory {
+					t.Errorf("the server had %d MiB resident, want at most %d", worst.peak>>20, mostMemory>>20)
+				}
+				s.settles(t, before)
+				s.measure(t)
+				if n, stacks := s.goroutines(t); n > spareResources {
+					t.Errorf("%d goroutines are left:\n%s", n, stacks)
+				}
+			})
+		}
+	})
+}
+
+// TestServerStops: SIGTERM ends the server at any instant, whatever clients do.
+func TestServerStops(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		random := rand.New(rand.NewPCG(1, 2))
+		for range 4 {
+			s := startServer(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			guests := attack(ctx, func(i int) string { return fmt.Sprintf("127.0.0.%d", 2+i) })
+			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond)
+			began := time.Now()
+			if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if !s.ends(stopsWithin + stopsMargin) {
+				t.Errorf("the server goes on %v after SIGTERM", time.Since(began))
+			}
+			cancel()
+			guests.Wait()
+			if said := s.said.String(); strings.Contains(said, "sessions went on") {
+				t.Error(said)
+			}
+		}
+	})
+}
+
+// server is one in a process of its own.
+type serverProcess struct {
+	command *exec.Cmd
+	ended   chan struct{}
+	said    *lockedBuffer
+}
+
+const hostilePort = "5202"
+
+func startServer(t *testing.T, arguments ...string) *serverProcess {
+	t.Helper()
+	s := &serverProcess{ended: make(chan struct{}), said: &lockedBuffer{}}
+	s.command = exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201", "--max-duration", "30s"}, arguments...)...)
+	s.command.Stderr, s.command.Stdout = s.said, s.said
+	if err := s.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = s.command.Wait()
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		_ = s.command.Process.Kill()
+		<-s.ended
+	})
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "listening on"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the server does not listen: %s", s.said)
+		}
+	}
+	return s
+}
+
+func (s *serverProcess) ends(within time.Duration) bool {
+	select {
+	case <-s.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// measure has an honest client measure. A machine that is busy fails trust checks, with
+// status 3: it has measured all the same.
+func (s *serverProcess) measure(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	output, err := exec.CommandContext(ctx, "linerate", "measure", "127.0.0.1:"+hostilePort, "--source", "127.0.1.1",
+		"--duration", "300ms", "--warmup", "100ms", "--no-save", "--json").CombinedOutput()
+	if exit, is := err.(*exec.ExitError); err != nil && !(is && exit.ExitCode() == ExitDoubt) {
+		t.Errorf("an honest measurement: %v\n%.2000s\nthe server: %.2000s", err, output, s.said)
+	}
+}
+
+// reading is what the server's process has.
+type reading struct{ threads, descriptors, peak int }
+
+func (s *serverProcess) reading(t *testing.T) (r reading) {
+	t.Helper()
+	at := fmt.Sprintf("/proc/%d", s.command.Process.Pid)
+	text, err := os.ReadFile(filepath.Join(at, "status"))
+	if err != nil {
+		t.Fatalf("the server is gone: %v\n%.3000s", err, s.said)
+	}
+	field := func(name string) int {
+		found := regexp.MustCompile(name + `:\s+(\d+)`).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("no %s in\n%s", name, text)
+		}
+		n, _ := strconv.Atoi(string(found[1]))
+		return n
+	}
+	list, err := os.ReadDir(filepath.Join(at, "fd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reading{field("Threads"), len(list), field("VmHWM") << 10}
+}
+
+// settles waits until the server has what it had before. Threads that the runtime has made
+// stay, but no more are made for the next clients.
+func (s *serverProcess) settles(t *testing.T, before reading) {
+	t.Helper()
+	var now reading
+	for until := time.Now().Add(settlesWithin); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		if now = s.reading(t); now.descriptors <= before.descriptors+spareResources/4 && now.threads <= before.threads+threadsKept {
+			return
+		}
+	}
+	t.Errorf("%d threads and %d descriptors are left, before there were %d and %d", now.threads, now.descriptors, before.threads, before.descriptors)
+}
+
+// threadsKept is how many threads more the runtime may keep than before: those that waited
+// in the kernel at the same time.
+const threadsKept = 64
+
+// goroutines ends the server with SIGQUIT, which prints them.
+func (s *serverProcess) goroutines(t *testing.T) (n int, stacks string) {
+	t.Helper()
+	if err := s.command.Process.Signal(syscall.SIGQUIT); err != nil || !s.ends(10*time.Second) {
+		t.Fatalf("SIGQUIT: %v", err)
+	}
+	stacks = s.said.String()
+	return len(regexp.MustCompile(`(?m)^goroutine \d+ .*\[`).FindAllString(stacks, -1)), stacks
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// attack has hostile clients at work until ctx ends, each from a source address.
+func attack(ctx context.Context, source func(int) string) *sync.WaitGroup {
+	var guests sync.WaitGroup
+	for i := range hostileGuests {
+		h := &hostile{random: rand.New(rand.NewPCG(uint64(i), 7)), from: net.TCPAddr{IP: net.ParseIP(source(i))}}
+		guests.Go(func() {
+			for ctx.Err() == nil {
+				h.visit(ctx)
+			}
+		})
+	}
+	return &guests
+}
+
+// hostile is a client that keeps to no bound.
+type hostile struct {
+	random *rand.Rand
+	from   net.TCPAddr
+}
+
+func (h *hostile) dial() (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &h.from, Timeout: time.Second}
+	return dialer.Dial("tcp", "127.0.0.1:"+hostilePort)
+}
+
+// visit is one session: connections that say nothing, or anything, and requests.
+func (h *hostile) visit(ctx context.Context) {
+	var held []net.Conn
+	defer func() {
+		for _, c := range held {
+			c.Close()
+		}
+	}()
+	hold := func(first []byte) {
+		if c, err := h.dial(); err == nil {
+			_, _ = c.Write(first)
+			held = append(held, c)
+		}
+	}
+	for range h.random.IntN(80) {
+		hold([]byte("lin"))
+	}
+	control, err := h.dial()
+	if err != nil {
+		return
+	}
+	defer control.Close()
+	_ = control.SetDeadline(time.Now().Add(5 * time.Second))
+	if _, err := greeting.Introduce(control, ""); err != nil {
+		return
+	}
+	_ = control.SetDeadline(time.Time{})
+	b, err := bus.Start()
+	if err != nil {
+		return
+	}
+	defer b.Close()
+	if b.Attach(record.NodeServer, control) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(4))*time.Second)
+	defer cancel()
+	if _, err := b.Hellos(ctx, []string{record.NodeServer}); err != nil {
+		return
+	}
+	for ctx.Err() == nil {
+		verb, request, cookies := h.request()
+		brief, stop := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(200))*time.Millisecond)
+		_ = b.Call(brief, record.NodeServer, verb, request, nil)
+		stop()
+		for _, cookie := range cookies {
+			for range 1 + h.random.IntN(8) {
+				if len(held) > 400 {
+					break
+				}
+				hold(append(greeting.CookieFrame(cookie), make([]byte, h.random.IntN(3)*70_000)...))
+			}
+		}
+	}
+}
+
+// request is any request: most are like those of a measurement, but for some values.
+func (h *hostile) request() (verb string, request any, cookies []message.Cookie) {
+	now := sched.Now()
+	switch h.random.IntN(8) {
+	case 0:
+		return "close", struct{}{}, nil
+	case 1:
+		return "clock", struct{}{}, nil
+	case 2, 3:
+		at := now + int64(h.random.IntN(100))*1e6
+		r := message.WindowRequest{StartNs: at, BeginNs: at + 1e6, EndNs: at + 3e8, StopNs: at + 3e8, SampleNs: 1e6}
+		r.Lookups = make([]record.RouteLookup, h.random.IntN(1000))
+		h.corrupt(reflect.ValueOf(&r).Elem())
+		return "window", r, nil
+	case 4:
+		r := message.ReadyRequest{TimeoutNs: 1e7}
+		h.corrupt(reflect.ValueOf(&r).Elem())
+		return "ready", r, nil
+	case 5:
+		return "listen", json.RawMessage("[" + strings.Repeat("{},", 20_000+h.random.IntN(20_000)) + "{}]"), nil
+	case 6:
+		r := message.CutRequest{EndNs: now + 1e6, StopNs: now + 2e6}
+		h.corrupt(reflect.ValueOf(&r).Elem())
+		return "cut", r, nil
+	}
+	protocols := flow.Names(func(flow.Protocol) bool { return true })
+	// Few flows with absurd values, or many that are within their bounds.
+	few := h.random.IntN(2) == 0
+	n := 1 + h.random.IntN(130)
+	if few {
+		n = 1 + h.random.IntN(3)
+	}
+	list := make([]message.FlowRequest, n)
+	for i := range list {
+		o := &list[i]
+		o.ID, o.Cookie, o.Protocol = fmt.Sprint(i), greeting.NewCookie(), protocols[h.random.IntN(len(protocols))]
+		o.Sends = h.random.IntN(2) == 0
+		if flow.Of(o.Protocol).Transactional() {
+			o.Threads = 1 + h.random.IntN(64/n+1)
+			o.Connections = o.Threads + h.random.IntN(64)
+			o.Poll = new(bool)
+			*o.Poll = h.random.IntN(4) == 0
+		}
+		if o.Protocol == flow.TCP && h.random.IntN(4) == 0 {
+			o.ReadCap = 1e-6
+		}
+		if few && h.random.IntN(2) == 0 {
+			h.corrupt(reflect.ValueOf(&o.Spec).Elem())
+		}
+		cookies = append(cookies, o.Cookie)
+	}
+	return "listen", list, cookies
+}
+
+// extremes are values that bounds and arithmetic may have missed.
+var extremes = []float64{0, 1, -1, 2, 3, 1e-6, 1e-300, 1e300, 255, 256, 1024, 65535, 65536, 64_000, 1 << 24, 1<<31 - 1, 1 << 31, 1<<63 - 1024, -(1 << 62)}
+
+// corrupt sets one number of a structure to an extreme value.
+func (h *hostile) corrupt(of reflect.Value) {
+	for range 100 {
+		f := of.Field(h.random.IntN(of.NumField()))
+		x := extremes[h.random.IntN(len(extremes))]
+		switch {
+		case f.CanInt() && h.random.IntN(4) == 0:
+			f.SetInt(math.MaxInt64)
+		case f.CanInt():
+			f.SetInt(int64(x))
+		case f.CanFloat():
+			f.SetFloat(x)
+		default:
+			continue
+		}
+		return
+	}
+}
