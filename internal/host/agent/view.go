@@ -36,7 +36,7 @@ func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
 func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []record.InterfaceSnapshot) {
 	for _, i := range interfaces {
 		list = append(list, record.InterfaceSnapshot{
-			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
+			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind, Driver: i.Driver, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
 			Addresses: slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
 				prefix, err := netip.ParsePrefix(text)
 				return err != nil || !slices.Contains(own, prefix.Addr())

@@ -27,26 +27,43 @@ type ifreqData struct {
 	_    [16]byte
 }
 
+// ethtool executes an ethtool command for the link; data begins with the command's number.
+func (l Link) ethtool(data unsafe.Pointer) bool {
+	if len(l.Name) >= unix.IFNAMSIZ {
+		return false
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	request := ifreqData{data: data}
+	copy(request.name[:], l.Name)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+	return errno == 0
+}
+
+// Driver is the name of the link's driver (ETHTOOL_GDRVINFO); empty: it says none.
+func (l Link) Driver() string {
+	info := unix.EthtoolDrvinfo{Cmd: unix.ETHTOOL_GDRVINFO}
+	ok := l.ethtool(unsafe.Pointer(&info))
+	runtime.KeepAlive(&info)
+	if !ok {
+		return ""
+	}
+	return unix.ByteSliceToString(info.Driver[:])
+}
+
 // Speed reads the negotiated speed of the link in bit/s (ETHTOOL_GSET, which every
 // kernel has); 0: unknown, or the link is down. Virtual interfaces report an arbitrary
 // value.
 func (l Link) Speed() float64 {
-	if len(l.Name) >= unix.IFNAMSIZ {
-		return 0
-	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(fd)
 	settings := ethtoolCmd{cmd: unix.ETHTOOL_GSET}
-	request := ifreqData{data: unsafe.Pointer(&settings)}
-	copy(request.name[:], l.Name)
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
+	ok := l.ethtool(unsafe.Pointer(&settings))
 	runtime.KeepAlive(&settings)
 	const unknown = 1<<32 - 1 // SPEED_UNKNOWN
 	mbit := uint32(settings.speedHi)<<16 | uint32(settings.speed)
-	if errno != 0 || mbit == unknown || mbit == 1<<16-1 {
+	if !ok || mbit == unknown || mbit == 1<<16-1 {
 		return 0
 	}
 	return float64(mbit) * 1e6

@@ -54,6 +54,7 @@ func (*Conn) Addresses() (addresses []Address, err error) {
 }
 
 func (Link) Speed() float64 { return 0 }
+func (Link) Driver() string { return "" }
 
 func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }

@@ -5,6 +5,9 @@ type Check struct {
 	// Check is the check's name (package trust has them), such as "conservation".
 	Check string `json:"check"`
 	Pass  bool   `json:"pass"`
+	// Unevaluated: what was recorded allows no verdict, for the reason in Detail. Pass is
+	// true then.
+	Unevaluated bool `json:"unevaluated,omitempty"`
 	// Subject is whose figure the check is about; empty: linerate's own. One that
 	// fails on another's figure, SubjectReported, is a result of the run and puts
 	// none of its measurements in doubt.

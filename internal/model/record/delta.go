@@ -15,6 +15,11 @@ type InterfaceDelta struct {
 	RxPackets, TxPackets float64
 	RxMissed             float64
 	RxLost, TxLost       float64 // packets, dropped or with an error
+	// Counting is how the interface counts. Known: that is known of its driver, and bytes
+	// are without frame check sequences. Otherwise the refresh interval is what the host's
+	// series shows.
+	Counting Counting
+	Known    bool
 }
 
 // RxBps and TxBps are rates on the interface, headers included.
@@ -37,7 +42,7 @@ func (h HostReading) Deltas() []InterfaceDelta {
 			if begin.Interface != end.Interface {
 				continue
 			}
-			list = append(list, InterfaceDelta{
+			d := InterfaceDelta{
 				Interface: end.Interface,
 				Seconds:   float64(end.AtNs-begin.AtNs) / 1e9,
 				RxBytes:   Grown(begin.RxBytes, end.RxBytes),
@@ -47,7 +52,15 @@ func (h HostReading) Deltas() []InterfaceDelta {
 				RxMissed:  Grown(begin.RxMissed, end.RxMissed),
 				RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
 				TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
-			})
+			}
+			if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
+				d.Counting.RefreshS = h.refreshS(d)
+			}
+			if d.Counting.FCS {
+				d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)
+				d.TxBytes = max(0, d.TxBytes-fcsBytes*d.TxPackets)
+			}
+			list = append(list, d)
 		}
 	}
 	return list

@@ -53,6 +53,8 @@ type InterfaceSnapshot struct {
 	Master string `json:"master,omitempty"`
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind string `json:"kind,omitempty"`
+	// Driver is the hardware's driver (ethtool -i); empty: not known, or no hardware.
+	Driver string `json:"driver,omitempty"`
 	// SpeedBps is what the hardware's link has negotiated; 0: not known, or no
 	// hardware.
 	SpeedBps float64 `json:"speed_bps,omitempty"`

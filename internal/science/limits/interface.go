@@ -19,7 +19,9 @@ type Load struct {
 	Out     bool // of the interface; otherwise into it
 	Bps     float64
 	Seconds float64 // between the two readings
-	Shape   topology.Impairment
+	// RefreshS is how many seconds apart the interface's counters are refreshed.
+	RefreshS float64
+	Shape    topology.Impairment
 }
 
 // Loads are both directions of the interfaces that have a link in the topology; none: the
@@ -31,10 +33,11 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 		}
 		for _, h := range hosts {
 			for _, d := range h.Deltas() {
+				refresh := d.Counting.RefreshS
 				at := topology.End{Node: h.Host, Interface: d.Interface}
 				link, ok := over.LinkAt(at)
-				if ok && !(yield(Load{at, true, d.TxBps(), d.Seconds, link.Towards(at)}) &&
-					yield(Load{at, false, d.RxBps(), d.Seconds, link.Towards(link.Other(at))})) {
+				if ok && !(yield(Load{at, true, d.TxBps(), d.Seconds, refresh, link.Towards(at)}) &&
+					yield(Load{at, false, d.RxBps(), d.Seconds, refresh, link.Towards(link.Other(at))})) {
 					return
 				}
 			}

@@ -140,7 +140,7 @@ func (v view) fastestInterface() (text string, used float64) {
 		if rate <= 0 || load.Seconds <= 0 {
 			continue
 		}
-		most := rate*(1+limitTolerance) + float64(load.Shape.BurstSize())*8/load.Seconds
+		most := rate*(1+limitTolerance+load.RefreshS/load.Seconds) + float64(load.Shape.BurstSize())*8/load.Seconds
 		if share := load.Bps / most; share > used {
 			used = share
 			part, allowed := percents(load.Bps/rate, most/rate)

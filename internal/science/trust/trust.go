@@ -147,6 +147,11 @@ type judged struct {
 	used float64
 }
 
+// unevaluated is a check whose records allow no verdict.
+func unevaluated(check, why string) judged {
+	return judged{Check: record.Check{Check: check, Pass: true, Unevaluated: true, Detail: why}}
+}
+
 // view is a trial with what several checks need.
 type view struct {
 	topology *topology.Topology // nil: not known

@@ -34,10 +34,15 @@ type account struct {
 	// may have been behind the interface. Both are of receiving hosts.
 	retrans, uncounted float64
 	slack              float64 // without the counters' own tolerance
+	// fcs are bytes of frame check sequences, if the interfaces count them; refreshS is how
+	// many seconds apart their counters are refreshed, and unevaluated says that these are
+	// too many.
+	fcs, refreshS float64
+	unevaluated   string
 }
 
 // others is the payload on the interfaces that no flow accounts for.
-func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted }
+func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted - a.fcs }
 
 // receive adds what a flow's receiver makes of bytes that arrived.
 func (a *account) receive(f record.Flow, arrived, windowS float64) {
@@ -99,6 +104,7 @@ func accounts(v view, receiving bool) (list []account) {
 			packets += count
 			// Over the interface's own interval, then moved to the common window.
 			a.wired += max(0, bytes-count*header) * v.WindowS / d.Seconds
+			a.addCounting(v, h, d, count)
 		}
 		if !counted {
 			continue
@@ -113,6 +119,7 @@ func accounts(v view, receiving bool) (list []account) {
 		}
 		if receiving {
 			a.slack += edgeFrames
+			a.addFragments(v, h)
 		} else {
 			for _, q := range h.Begin.Qdiscs {
 				if v.drawn(h.Host, q.Interface) {
@@ -121,7 +128,7 @@ func accounts(v view, receiving bool) (list []account) {
 			}
 		}
 		// The flows' counts are of the edges at the time they were read.
-		a.slack += a.flows / v.WindowS * v.skew[h.Host]
+		a.slack += a.flows / v.WindowS * (v.skew[h.Host] + a.refreshS)
 		list = append(list, a)
 	}
 	return list
@@ -227,6 +234,9 @@ func wire(v view) (judged, bool) {
 	c := record.Check{Check: Wire, Pass: true}
 	worst := -1.0
 	for _, a := range list {
+		if a.unevaluated != "" {
+			return unevaluated(Wire, a.unevaluated), true
+		}
 		allowed := a.slack + counterTolerance*a.flows
 		differ := max(0, a.flows-a.wired, a.others())
 		if differ > allowed {
@@ -254,6 +264,9 @@ func foreign(v view) (judged, bool) {
 	most := -1.0
 	received := accounts(v, true)
 	for i, a := range slices.Concat(received, accounts(v, false)) {
+		if a.unevaluated != "" {
+			return unevaluated(Foreign, a.unevaluated), true
+		}
 		other, verb := max(0, a.others()-a.slack), "took in"
 		if i >= len(received) {
 			verb = "sent"

@@ -98,15 +98,30 @@ func Trusted(run *record.Run) string {
 	var names []string
 	other := contradicted(run)
 	for _, c := range run.Trust {
-		if other == "" || !reported(c) {
+		if (other == "" || !reported(c)) && !c.Unevaluated {
 			names = words.Distinct(names, c.Check)
 		}
 	}
 	text := fmt.Sprintf("%s, every check passed: %s", words.Count(len(run.Trials), "trial"), strings.Join(names, ", "))
+	if why := Unevaluated(run.Trust); why != "" {
+		text += "; not evaluated: " + why
+	}
 	if other != "" {
 		text += "; " + other
 	}
 	return text
+}
+
+// Unevaluated lists the checks that records allowed no verdict for, with their reasons;
+// empty: there are none.
+func Unevaluated(checks []record.Check) string {
+	var list []string
+	for _, c := range checks {
+		if c.Unevaluated {
+			list = append(list, fmt.Sprintf("%s (%s)", c.Check, c.Detail))
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // TrustStatement says what failed with one example each, or that nothing did.
@@ -160,7 +175,11 @@ func Trust(run *record.Run) document.Section {
 		i, known := index[c.Check]
 		if !known {
 			i, index[c.Check] = len(checks.Rows), len(checks.Rows)
-			checks.Rows = append(checks.Rows, document.Row{Cells: document.Cells(c.Check, "passed", c.Detail)})
+			result := "passed"
+			if c.Unevaluated {
+				result = "not evaluated"
+			}
+			checks.Rows = append(checks.Rows, document.Row{Cells: document.Cells(c.Check, result, c.Detail)})
 		}
 		if c.Pass {
 			continue

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
+	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -352,6 +353,9 @@ func measuredLatency(l *record.Latency) *document.Table {
 func measureTrust(m *record.Measure) (list []document.Block) {
 	var passed []string
 	for _, c := range m.Trust {
+		if c.Unevaluated {
+			continue
+		}
 		if c.Pass {
 			passed = append(passed, c.Check)
 			continue
@@ -359,6 +363,9 @@ func measureTrust(m *record.Measure) (list []document.Block) {
 		list = append(list, document.Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: document.Wrong})
 	}
 	list = append(list, document.Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
+	if why := evidence.Unevaluated(m.Trust); why != "" {
+		list = append(list, document.Statement{Label: "Not evaluated", Text: why})
+	}
 	hosts, missing := []string{}, []string{}
 	for _, e := range m.Ends {
 		if len(e.Missing) > 0 {

@@ -1,0 +1,71 @@
+package trust
+
+import (
+	"fmt"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
+)
+
+const (
+	// fcsBytes are Ethernet's frame check sequence, which a driver that is not known may
+	// have counted.
+	fcsBytes = 4
+	// snmpEdgesS is by how much the interval of the protocols' counters is longer than
+	// the window (docs/counters.md).
+	snmpEdgesS = 0.065
+	// coarse is the largest share of the window that a refresh interval may be: counters
+	// say little about the window beyond.
+	coarse = 0.1
+)
+
+// addCounting allows for how an interface counts: packets are those of the account's
+// direction.
+func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDelta, packets float64) {
+	if !d.Known || d.Counting.RefreshS > 0 { // whether the NIC counts them is not known
+		a.fcs += fcsBytes * packets
+	}
+	refresh := d.Counting.RefreshS
+	a.refreshS = max(a.refreshS, refresh)
+	if refresh > coarse*v.WindowS && a.unevaluated == "" {
+		driver := ""
+		if i := snapshotOf(h, d.Interface).Driver; i != "" {
+			driver = " (driver " + i + ")"
+		}
+		a.unevaluated = fmt.Sprintf("%s: the counters of %s%s are refreshed every %.2g s, too rarely for a window of %.2g s",
+			h.Host, d.Interface, driver, refresh, v.WindowS)
+	}
+}
+
+func snapshotOf(h record.HostReading, port string) record.InterfaceSnapshot {
+	for _, i := range h.Snapshot.Interfaces {
+		if i.Interface == port {
+			return i
+		}
+	}
+	return record.InterfaceSnapshot{}
+}
+
+// addFragments corrects the headers of packets that arrived as fragments of IPv4: only one
+// of a packet's has TCP's header. TCP avoids them, but devices between the hosts may not.
+// The counts are the host's, of an interval longer than the window.
+func (a *account) addFragments(v view, h record.HostReading) {
+	without := float64(h.SNMPDelta("Ip.ReasmReqds") - h.SNMPDelta("Ip.ReasmOKs"))
+	if without <= 0 {
+		return
+	}
+	transport := 0.0
+	for _, f := range v.Flows {
+		if f.To != h.Host || !f.Connected {
+			continue
+		}
+		if f.Datagrams != nil || f.DestinationAddr().Is6() {
+			return // whose fragments they are is not known
+		}
+		transport = headers(f) - (limits.Frame{UDP: true}).Headers() + udpHeader
+	}
+	a.wired += without * transport
+	a.slack += without * transport * min(1, snmpEdgesS/v.WindowS)
+}
+
+const udpHeader = 8

@@ -1,0 +1,106 @@
+package trust
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// received is the account of the host that receives in a trial.
+func received(t record.Trial) account {
+	return accounts(view{Trial: t, skew: map[string]float64{}}, true)[0]
+}
+
+// hardware makes the receiving host's interfaces those of a driver, and change what each
+// received in the window.
+func hardware(t *record.Trial, driver string, change func(bytes, packets float64) (float64, float64)) {
+	h := &t.Hosts[0]
+	for i := range h.Snapshot.Interfaces {
+		h.Snapshot.Interfaces[i].Kind, h.Snapshot.Interfaces[i].Driver = "", driver
+	}
+	for i := range h.End.Interfaces {
+		begin, end := &h.Begin.Interfaces[i], &h.End.Interfaces[i]
+		bytes, packets := change(float64(end.RxBytes-begin.RxBytes), float64(end.RxPackets-begin.RxPackets))
+		end.RxBytes, end.RxPackets = begin.RxBytes+uint64(bytes), begin.RxPackets+uint64(packets)
+	}
+}
+
+// The payload of the same traffic is the same, however a driver counts it.
+func TestPayloadOfDrivers(t *testing.T) {
+	kernel := received(trial(4, "writes"))
+	checkSequences := func(bytes, packets float64) (float64, float64) { return bytes + 4*packets, packets }
+	for name, c := range map[string]struct {
+		driver  string
+		change  func(bytes, packets float64) (float64, float64)
+		doctor  func(*record.Trial)
+		allowed float64 // of frame check sequences, bytes for each packet
+	}{
+		"of an unknown driver without":           {"", func(b, p float64) (float64, float64) { return b, p }, nil, 4},
+		"e1000e counts frame check sequences":    {"e1000e", checkSequences, nil, 0},
+		"virtio_net counts none":                 {"virtio_net", func(b, p float64) (float64, float64) { return b, p }, nil, 0},
+		"an unknown driver may count them":       {"", checkSequences, nil, 4},
+		"fragments have TCP's header once in 10": {"vmxnet3", func(b, p float64) (float64, float64) { return b - 32*p*9/10, p }, fragmented, 0},
+	} {
+		trial := trial(4, "writes")
+		before := 0.0
+		for _, d := range trial.Hosts[0].Deltas() {
+			before += d.RxPackets
+		}
+		hardware(&trial, c.driver, c.change)
+		if c.doctor != nil {
+			c.doctor(&trial)
+		}
+		got := received(trial)
+		most := kernel.wired + c.allowed*before
+		if got.wired < kernel.wired*(1-1e-6) || got.wired > most*(1+1e-6) || math.Abs(got.fcs-c.allowed*before) > 1 {
+			t.Errorf("%s: payload %.0f with %.0f of check sequences at most, want %.0f with %.0f", name, got.wired, got.fcs, kernel.wired, c.allowed*before)
+		}
+	}
+}
+
+// fragmented counts each packet as one of ten fragments.
+func fragmented(t *record.Trial) {
+	h := &t.Hosts[0]
+	packets := 0.0
+	for _, d := range h.Deltas() {
+		packets += d.RxPackets
+	}
+	h.End.SNMP["Ip.ReasmReqds"], h.End.SNMP["Ip.ReasmOKs"] = int64(packets), int64(packets/10)
+}
+
+// A driver whose counters are refreshed rarely widens the bound, or prevents a verdict; the
+// series shows what is not known of it.
+func TestRefreshedRarely(t *testing.T) {
+	same := func(b, p float64) (float64, float64) { return b, p }
+	for name, c := range map[string]struct {
+		driver      string
+		frozen      int // steps of the series between two refreshes
+		unevaluated bool
+		refresh     [2]float64 // least and most, seconds
+	}{
+		"known, at each reading":      {"virtio_net", 1, false, [2]float64{0, 0}},
+		"known, 1 s":                  {"tg3", 1, true, [2]float64{1, 1}},
+		"not known, at each reading":  {"", 1, false, [2]float64{0, 0}},
+		"not known, every four steps": {"", 4, true, [2]float64{0.2, 2}},
+	} {
+		trial := trial(4, "writes")
+		hardware(&trial, c.driver, same)
+		series := trial.Hosts[0].Series
+		for i := range series {
+			series[i].Interfaces = series[i-i%c.frozen].Interfaces
+		}
+		got := received(trial)
+		if got.refreshS < c.refresh[0] || got.refreshS > c.refresh[1] || (got.unevaluated != "") != c.unevaluated {
+			t.Errorf("%s: refreshed every %g s, unevaluated %q; want %v, %t", name, got.refreshS, got.unevaluated, c.refresh, c.unevaluated)
+		}
+		for _, check := range Trial(trial, nil) {
+			if check.Check == Wire || check.Check == Foreign {
+				if !check.Pass || check.Unevaluated != c.unevaluated || check.Unevaluated && !strings.Contains(check.Detail, "are refreshed every") {
+					t.Errorf("%s: %+v", name, check)
+				}
+			}
+		}
+	}
+}
