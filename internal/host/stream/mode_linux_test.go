@@ -166,7 +166,7 @@ func TestModeOptions(t *testing.T) {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		two := requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, MSS: mss, NoDelay: &yes}})
 		two[0].RateCap, two[1].RateCap = 160e6, 20e6
-		two[0].Window, two[1].Window = 256<<10, 256<<10
+		two[0].Window, two[1].Window = 100<<10, 100<<10
 		join(t, sender, receiver, loopback, two, true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
@@ -182,8 +182,8 @@ func TestModeOptions(t *testing.T) {
 			if e.Info.SndMSS > mss || uint64(e.Info.SegsOut)*mss < e.Info.BytesAcked {
 				t.Errorf("%d bytes in %d segments of %d, want at most %d bytes each", e.Info.BytesAcked, e.Info.SegsOut, e.Info.SndMSS, mss)
 			}
-			if e.SndbufBytes != 512<<10 {
-				t.Errorf("a send buffer of %d bytes, want twice 256 KiB", e.SndbufBytes)
+			if e.SndbufBytes != 200<<10 {
+				t.Errorf("a send buffer of %d bytes, want twice 100 KiB", e.SndbufBytes)
 			}
 		}
 	})
