@@ -4,7 +4,35 @@ package machinetest
 var packagesLeftOut = map[string]string{
 	"internal/arch":               "reads source code with the compiler, and no kernel",
 	"internal/kernel/machinetest": "boots machines",
+	"internal/control/lab":        measures,
+	"internal/control/measure":    measures,
+	"internal/control/run":        measures,
+	"internal/show/cli":           measures + "; TestUserModeLinux and the tests of package cli with Machine in their names run the program there",
+	"internal/science/audit":      "simulates for minutes, without the kernel",
+	"internal/science/stats":      "simulates for minutes, without the kernel",
 }
 
+// measures is the reason of what asserts ratios of rates and times.
+const measures = "measures, and a machine's CPUs are emulated or one"
+
 // testsLeftOut are not run in machines, by package, with the reason.
-var testsLeftOut = map[string]map[string]string{}
+var testsLeftOut = map[string]map[string]string{
+	"internal/host/apply": {
+		"TestCommands":          "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
+		"TestNetworkdApplies":   "tests what systemd-networkd applies, which needs seconds that it does not get there",
+		"TestNetworkdComplains": "tests what systemd-networkd reads, not the kernel",
+	},
+	"internal/host/foreign": {
+		"TestPrograms": "runs nine programs at once, which do not keep their times on one CPU",
+	},
+	"internal/host/linkemu": {
+		"TestDelay":           measures,
+		"TestJitter":          measures,
+		"TestLossOfDatagrams": measures,
+		"TestRate":            measures,
+		"TestReorder":         measures,
+	},
+	"internal/host/transaction": {
+		"TestProcessGroup": "opens 8,000 connections and waits 20 s for their responses",
+	},
+}

@@ -54,7 +54,7 @@ func TestUserModeLinuxArguments(t *testing.T) {
 func bootTree(t *testing.T, m Machine) *Running {
 	t.Helper()
 	m.Tree = true
-	m.Modules = append(m.Modules, "ipv6")
+	m.Modules = append(m.Modules, "ipv6", "tun", "tls") // which udev and sockets would load
 	return Boot(t, m)[0]
 }
 
