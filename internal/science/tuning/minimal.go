@@ -122,7 +122,7 @@ type Enough struct {
 	reference settingfile.Set
 	refers    *record.Run
 	gains     map[string]float64
-	needed    []string // the reference was worse without each
+	needed    []string // the reference was worse without each, beyond chance
 	ended     bool     // by ErrSpent
 }
 
@@ -133,7 +133,7 @@ type Found struct {
 	Level string
 	// Ended: the budget ended the search, and fewer may be enough.
 	Ended bool
-	// Needed are settings without which the best set was worse.
+	// Needed are settings without which the best set was worse beyond chance.
 	Needed []string
 }
 
@@ -241,7 +241,7 @@ func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*
 	}
 	s.refer(run, core)
 	s.reference.Name = provenLevel // what is tried beside it is to be kept
-	keys, _, err := s.leaveOut(core.Keys, s.Doubtful, len(s.Doubtful) == len(core.Keys))
+	keys, _, err := s.leaveOut(core.Keys, s.Doubtful, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -320,71 +320,6 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
 	return promises(run, e) && (!gains(e) || e.Verdict == record.Inconclusive)
-}
-
-// eliminate leaves out of the best set what can be left out without loss, but for what
-// is fixed.
-func (s *Enough) eliminate(fixed []string) ([]string, error) {
-	keys := s.reference.Keys
-	rest := subtract(keys, fixed) // without all of it is known to lose
-	// What was a rival is the last to go: it helps by itself.
-	classes := [][]string{intersect(s.Spare[0], rest), intersect(s.Spare[1], rest)}
-	classes[1] = append(classes[1], subtract(subtract(rest, classes[0]), classes[1])...)
-	keys, needed, err := s.leaveOut(keys, classes[0], len(classes[1]) == 0)
-	if err != nil {
-		return nil, err
-	}
-	keys, _, err = s.leaveOut(keys, classes[1], !needed)
-	return keys, err
-}
-
-// leaveOut leaves settings out of keys, in halves: all at once if that loses nothing.
-// loses: to leave all of them out is known to lose. needed says whether one of them has
-// to stay.
-func (s *Enough) leaveOut(keys, out []string, loses bool) (left []string, needed bool, err error) {
-	if len(out) == 0 {
-		return keys, false, nil
-	}
-	without := subtract(keys, out)
-	if !loses && len(without) > 0 {
-		if loses, err = s.loses(without); err != nil || !loses {
-			return without, false, err
-		}
-	}
-	if len(out) == 1 {
-		if !s.ended { // what there was no time to try is not shown to be needed
-			s.needed = append(s.needed, out[0])
-		}
-		return keys, true, nil
-	}
-	half := (len(out) + 1) / 2
-	keys, first, err := s.leaveOut(keys, out[:half], false)
-	if err != nil {
-		return keys, true, err
-	}
-	keys, _, err = s.leaveOut(keys, out[half:], !first)
-	return keys, true, err
-}
-
-// loses tries some of the best set's settings beside all of them: once more where the loss
-// is not beyond chance.
-func (s *Enough) loses(keys []string) (bool, error) {
-	fewer := s.named(KeptLevel, "", keys)
-	for range tries {
-		run, err := s.Conduct("Can "+join(subtract(s.reference.Keys, keys))+" be left out without loss?", s.reference, fewer)
-		switch {
-		case errors.Is(err, ErrSpent):
-			s.ended = true
-			return true, nil
-		case err != nil:
-			return false, err
-		case s.keeps(run, fewer):
-			return false, nil
-		case surely(run, s.reference, fewer):
-			return true, nil
-		}
-	}
-	return true, nil
 }
 
 // surely reports whether one set is worse than another beyond chance in a response.
