@@ -15,7 +15,7 @@ import (
 type link struct {
 	baseTarget
 	iface     string
-	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro
+	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro; xmit_hash_policy
 	wanted    string
 }
 
@@ -53,11 +53,14 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 		add("gro_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
 		add("gro_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
 	}
+	if l.XmitHashPolicy != "" {
+		add("xmit_hash_policy", l.XmitHashPolicy, setting.Link{XmitHashPolicy: l.XmitHashPolicy})
+	}
 	if l.Up != nil && *l.Up {
 		add("up", "true", setting.Link{Up: l.Up})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size", l.Interface)
+		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size or xmit_hash_policy", l.Interface)
 	}
 	return list, nil
 }
@@ -91,6 +94,10 @@ func (t *link) read() (State, error) {
 	switch n := t.number(&l); {
 	case t.attribute == "mac":
 		return State{Text: l.MAC}, nil
+	case t.attribute == "xmit_hash_policy" && l.XmitHashPolicy == "":
+		return State{}, fmt.Errorf("link %s is no bond: it has no xmit_hash_policy", t.iface)
+	case t.attribute == "xmit_hash_policy":
+		return State{Text: l.XmitHashPolicy}, nil
 	case n == nil:
 		return State{Text: strconv.FormatBool(l.Up)}, nil
 	case *n == 0 && strings.HasSuffix(t.attribute, "_max_size"):
@@ -119,6 +126,8 @@ func (t *link) set(value string) error {
 	switch t.attribute {
 	case "mac":
 		change.MAC = &value
+	case "xmit_hash_policy":
+		change.XmitHashPolicy = &value
 	case "up":
 		up := value == "true"
 		change.Up = &up

@@ -15,7 +15,9 @@ type Link struct {
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind     string
 	Loopback bool
-	Packets  PacketSizes
+	// XmitHashPolicy is the policy of a bond; empty: the interface is none.
+	XmitHashPolicy string
+	Packets        PacketSizes
 }
 
 // PacketSizes are the largest packets, in bytes, that segmentation offload gives to the
@@ -29,6 +31,7 @@ type LinkChange struct {
 	MTU, TxQueueLen *int
 	MAC             *string
 	Up              *bool
+	XmitHashPolicy  *string     // of a bond
 	Packets         PacketSizes // a size of 0 is left alone
 }
 

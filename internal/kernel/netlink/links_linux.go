@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
+	"linerate/internal/model/device"
 )
 
 // struct ifinfomsg: family, pad, type (uint16), index, flags, change mask.
@@ -71,13 +72,30 @@ func parseLink(body []byte) (link Link, master int) {
 			link.MAC = hardwareAddress(a.data)
 		case unix.IFLA_LINKINFO:
 			for info := range attributes(a.data) {
-				if info.kind == unix.IFLA_INFO_KIND {
+				switch info.kind {
+				case unix.IFLA_INFO_KIND:
 					link.Kind = cString(info.data)
+				case unix.IFLA_INFO_DATA: // after the kind
+					if link.Kind == bondKind {
+						link.XmitHashPolicy = bondPolicy(info.data)
+					}
 				}
 			}
 		}
 	}
 	return link, master
+}
+
+const bondKind = "bond"
+
+// bondPolicy reads the transmit hash policy from a bond's attributes.
+func bondPolicy(data []byte) string {
+	for a := range attributes(data) {
+		if a.kind == unix.IFLA_BOND_XMIT_HASH_POLICY && len(a.data) > 0 {
+			return device.PolicyOf(a.data[0])
+		}
+	}
+	return ""
 }
 
 // packetSize is one of PacketSizes and its attribute.
@@ -191,6 +209,15 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	}
 	if change.TxQueueLen != nil {
 		body = appendUint32(body, unix.IFLA_TXQLEN, uint32(*change.TxQueueLen))
+	}
+	if change.XmitHashPolicy != nil {
+		number, ok := device.PolicyNumber(*change.XmitHashPolicy)
+		if !ok {
+			return &kernel.Error{Op: "change link", Object: name, Err: syscall.EINVAL, Detail: *change.XmitHashPolicy + " is not a transmit hash policy"}
+		}
+		info := appendText(nil, unix.IFLA_INFO_KIND, bondKind)
+		info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BOND_XMIT_HASH_POLICY, []byte{number}))
+		body = appendAttribute(body, unix.IFLA_LINKINFO, info)
 	}
 	for _, size := range change.Packets.attributes() {
 		if *size.bytes != 0 {

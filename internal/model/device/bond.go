@@ -24,6 +24,20 @@ var (
 	bondPolicies = []string{"layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"}
 )
 
+// PolicyNumber is the kernel's number of a policy; false: there is none of that name.
+func PolicyNumber(name string) (uint8, bool) {
+	i := slices.Index(bondPolicies, name)
+	return uint8(max(0, i)), i >= 0
+}
+
+// PolicyOf is the name of the policy with a number; empty: it is not known.
+func PolicyOf(number uint8) string {
+	if int(number) < len(bondPolicies) {
+		return bondPolicies[number]
+	}
+	return ""
+}
+
 // policy is the number of the policy, 0 when absent.
 func (b *Bond) policy() uint8 { return uint8(max(0, slices.Index(bondPolicies, b.Policy))) }
 
@@ -35,7 +49,7 @@ func (b *Bond) Shape(Device, string) Shape {
 	const mode, miimon, policy = 1, 3, 14 // IFLA_BOND_*
 	s := Shape{
 		Kind: "bond", Key: "bond", Config: "CONFIG_BONDING", Module: "bonding",
-		Beneath: b.Members, Slaves: b.Members, Members: true, Spread: b, LACP: b.Mode == lacp,
+		Beneath: b.Members, Slaves: b.Members, Members: true, Spread: b, Policy: b.PolicyName(), LACP: b.Mode == lacp,
 		Attributes: []Attribute{{Type: mode, Value: bondModes[b.Mode]}, {Type: miimon, Value: uint32(100)}},
 	}
 	if b.Mode == activeBackup {

@@ -53,6 +53,7 @@ type Shape struct {
 	Table           int    // the slaves' routing table; 0: the host's own
 	Loose           bool   // has no link beneath or beyond
 	Spread          Spread // chooses among several interfaces beneath; nil: there is no choice
+	Policy          string // of Spread, as ip-link(8) has it
 	LACP            bool   // members carry data when both ends have agreed
 	Attributes      []Attribute
 }
@@ -82,6 +83,17 @@ type Spread interface {
 
 // Hashed are the parts of a packet that a hash depends on.
 type Hashed struct{ MACs, Addresses, Ports bool }
+
+// String names them: "MAC addresses", "MAC and IP addresses", "IP addresses and ports".
+func (h Hashed) String() string {
+	switch {
+	case h.Ports:
+		return "IP addresses and ports"
+	case h.Addresses:
+		return "MAC and IP addresses"
+	}
+	return "MAC addresses"
+}
 
 // Packet is what a hash can depend on.
 type Packet struct {

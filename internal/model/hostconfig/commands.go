@@ -189,6 +189,8 @@ func linkLines(k setting.Link) (lines []string) {
 		add("gso_max_size", size(k.GSOMaxSize), "gso_ipv4_max_size", size(k.GSOMaxSize))
 	case k.GROMaxSize != 0:
 		add("gro_max_size", size(k.GROMaxSize), "gro_ipv4_max_size", size(k.GROMaxSize))
+	case k.XmitHashPolicy != "":
+		add("type", "bond", "xmit_hash_policy", k.XmitHashPolicy)
 	case k.Up != nil:
 		add(map[bool]string{true: "up", false: "down"}[*k.Up])
 	}

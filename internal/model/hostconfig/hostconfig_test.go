@@ -42,6 +42,7 @@ func cells() []struct {
 		{"`link`: MAC address", "-kkkk", setting.Setting{Link: &setting.Link{Interface: "eth0", MAC: "02:00:00:09:00:01"}}},
 		{"`link`: queue length", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", TxQueueLen: 5000}}},
 		{"`link`: largest packets", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 30_000}}},
+		{"`link`: hash of a bond", "---kk", setting.Setting{Link: &setting.Link{Interface: "eth0", XmitHashPolicy: "layer3+4"}}},
 		{"`link`: up or down", "--k-k", setting.Setting{Link: &setting.Link{Interface: "eth1", Up: &up}}},
 		{"`qdisc`", "--k-k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 256 << 10}}},
 	}

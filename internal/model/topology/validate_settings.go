@@ -300,8 +300,11 @@ const (
 
 func (c settingChecker) link(l setting.Link, path string) {
 	c.interfaceExists(l.Interface, path+".interface")
-	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 {
-		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size or gro_max_size")
+	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 && l.XmitHashPolicy == "" {
+		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size or xmit_hash_policy")
+	}
+	if shape, _ := c.h.shape(l.Interface); l.XmitHashPolicy != "" && shape.Spread == nil {
+		c.report(path+".xmit_hash_policy", "%s is no bond whose members are chosen by a hash", l.Interface)
 	}
 	c.number(path, "gso_max_size", int(l.GSOMaxSize), minPacket, maxPacket)
 	c.number(path, "gro_max_size", int(l.GROMaxSize), minPacket, maxPacket)

@@ -9,13 +9,13 @@ import (
 )
 
 // With returns the topology with settings applied: their addresses, routes, nexthop
-// objects, rules and kernel parameters, and the MTU and shaping of interfaces. t is not
+// objects, rules and kernel parameters, the MTU and shaping of interfaces, and the hash of bonds. t is not
 // changed, and is returned if the settings change nothing. A setting on a host or
 // interface that does not exist changes nothing; an interface that is set down stays.
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
-		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Nexthop == nil && s.Rule == nil && s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0) {
+		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Nexthop == nil && s.Rule == nil && s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0 && s.Link.XmitHashPolicy == "") {
 			continue
 		}
 		if w == nil {
@@ -63,6 +63,14 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 	if l := s.Link; l != nil && l.MTU != 0 {
 		t.changeDirection(End{h.Name, l.Interface}, func(out *Impairment) { out.MTU = l.MTU })
+	}
+	if l := s.Link; l != nil && l.XmitHashPolicy != "" {
+		h.Interfaces = slices.Clone(h.Interfaces)
+		if p, ok := h.Interface(l.Interface); ok && p.Bond != nil {
+			bond := *p.Bond
+			bond.Policy = l.XmitHashPolicy
+			p.Bond = &bond
+		}
 	}
 	if q := s.Qdisc; q != nil {
 		made := len(h.Via) == 0

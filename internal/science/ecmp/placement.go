@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -18,8 +19,8 @@ import (
 // beside what hashing them leads to expect: how many links theory has used, within which
 // band the mean of the replicates lies, and where it was measured.
 //
-// They are treatments whose flows go from one host to another and have one multipath route
-// on their path, over links that are alike, each flow able to fill one.
+// They are treatments whose flows have one multipath route or bond on their path, the same
+// one, over links that are alike, each flow able to fill one.
 func Placements(run *record.Run) []record.Hashing {
 	confidence := run.Confidence
 	if confidence <= 0 || confidence >= 1 {
@@ -102,13 +103,16 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !ok {
 		return h, m, false
 	}
-	h = record.Hashing{Host: route.host.Name, Links: len(route.ends), Flows: len(t.Flows), Chosen: first.SourcePorts == flow.PortsEven, LinkBps: first.LimitBps}
+	h = record.Hashing{Host: route.node, Links: len(route.ends), Flows: len(t.Flows), Chosen: first.SourcePorts == flow.PortsEven, LinkBps: first.LimitBps}
 	for _, end := range route.ends {
 		h.PerLink = append(h.PerLink, record.HashedLink{Interface: end})
 	}
-	pairs, used, predicted := map[[2]netip.Addr]bool{}, map[int]bool{}, map[int]bool{}
+	pairs, hosts := map[[2]netip.Addr]bool{}, map[[2]string]bool{}
+	used, predicted := map[int]bool{}, map[int]bool{}
 	for _, f := range t.Flows {
-		same := f.From == first.From && f.To == first.To && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
+		// Those of a route are between two hosts; a bond's members are the same for all.
+		between := f.From == first.From && f.To == first.To || route.spread != nil && multipathIs(over, f, route)
+		same := between && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
 		pair, valid := addresses(f)
 		if !same || !valid || !f.Connected || f.Error != "" || flow.Of(f.Protocol).Transactional() || f.CapBps() > 0 ||
 			math.Abs(f.LimitBps-h.LinkBps) > sameRate*h.LinkBps {
@@ -118,6 +122,7 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 		if on < 0 || !f.Placed() {
 			return h, m, false
 		}
+		hosts[[2]string{f.From, f.To}] = true
 		pairs[pair], used[on], predicted[linkOf(h, f.Predicted)] = true, true, true
 	}
 	// Something else than these links may hold the flows back, such as a link that
@@ -126,8 +131,8 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !(h.LinkBps > 0) || math.Abs(t.LimitBps-want) > sameRate*want {
 		return h, m, false
 	}
-	h.Placements = hashes(t, route.host, first, len(t.Flows), len(pairs))
-	h.ByChance = !h.Chosen && h.Placements > 1 && PerConnection(t, route.host, first)
+	h.Placements = route.hashes(t, first, len(t.Flows), len(pairs), len(hosts))
+	h.ByChance = !h.Chosen && h.Placements > 1 && route.hashes(t, first, 2, 1, 1) == 2
 	m = replicate{worth: t.GoodputBps / h.LinkBps, used: len(used)}
 	if !predicted[-1] {
 		m.predicted = len(predicted)
@@ -144,10 +149,33 @@ func addresses(f record.Flow) ([2]netip.Addr, bool) {
 	return [2]netip.Addr{source.Addr().Unmap(), destination.Addr().Unmap()}, err == nil
 }
 
-// multipath is the one route with several next hops on a flow's path.
+// multipath is the one route with several next hops on a flow's path, or the one bond.
 type multipath struct {
-	host *topology.Host
-	ends []string // "host.interface", one for each path
+	node   string
+	host   *topology.Host // of a route
+	spread device.Spread  // of a bond
+	ends   []string       // "host.interface", one for each path
+}
+
+// hashes is how many different hashes it has for so many flows like this one, between so
+// many pairs of addresses and of hosts.
+func (m multipath) hashes(t *record.Trial, f record.Flow, flows, pairs, hosts int) int {
+	if m.spread == nil {
+		return hashes(t, m.host, f, flows, pairs)
+	}
+	switch hashed := m.spread.Hashes(); {
+	case hashed.Ports:
+		return flows
+	case hashed.Addresses:
+		return pairs
+	}
+	return hosts
+}
+
+// multipathIs reports whether a flow has the same multipath.
+func multipathIs(over *topology.Topology, f record.Flow, m multipath) bool {
+	other, ok := multipathOf(over, f)
+	return ok && slices.Equal(other.ends, m.ends)
 }
 
 func multipathOf(over *topology.Topology, f record.Flow) (multipath, bool) {
@@ -163,13 +191,17 @@ func multipathOf(over *topology.Topology, f record.Flow) (multipath, bool) {
 		if !slices.ContainsFunc(paths, func(path []topology.End) bool { return at >= len(path) || path[at] != end }) {
 			continue
 		}
-		var m multipath
+		m := multipath{node: end.Node}
 		for _, path := range paths {
 			// Two paths that still have the interface in common part again later.
 			if at >= len(path) || path[at].Node != end.Node || slices.Contains(m.ends, path[at].String()) {
 				return multipath{}, false
 			}
 			m.ends = append(m.ends, path[at].String())
+		}
+		if _, bond, is := over.Device(end); is {
+			m.spread = bond.Spread
+			return m, m.spread != nil && len(m.ends) == len(bond.Beneath)
 		}
 		var found bool
 		m.host, found = over.Host(end.Node)

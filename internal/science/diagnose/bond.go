@@ -1,0 +1,102 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/device"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+)
+
+// A bond sends each flow by one member, which a hash chooses (device.Bond).
+
+const bondReference = "Linux Documentation/networking/bonding.rst (xmit_hash_policy)"
+
+var bondRules = []rule{
+	{id: "bond-hash", find: each(observed.bonds, bondHash)},
+}
+
+// bond is a bond that flows of a trial were sent by.
+type bond struct {
+	at    topology.End
+	shape device.Shape
+	flows []record.Flow
+	by    []string // member of each flow
+}
+
+// bonds lists the bonds that flows took whose paths are known.
+func (f observed) bonds() (list []*bond) {
+	for _, flow := range f.trial.Flows {
+		if !flow.Placed() {
+			continue
+		}
+		// A path is an egress and an ingress by turns.
+		for i, ends := 0, flow.Ends(); i < len(ends); i += 2 {
+			at, shape, is := f.over.Device(ends[i])
+			if !is || shape.Spread == nil || len(shape.Beneath) < 2 {
+				continue
+			}
+			k := slices.IndexFunc(list, func(b *bond) bool { return b.at == at })
+			if k < 0 {
+				k, list = len(list), append(list, &bond{at: at, shape: shape})
+			}
+			list[k].flows, list[k].by = append(list[k].flows, flow), append(list[k].by, ends[i].Interface)
+		}
+	}
+	return list
+}
+
+// distinct counts the different values of some flows.
+func distinct[T comparable](flows []record.Flow, of func(record.Flow) T) int {
+	seen := map[T]bool{}
+	for _, f := range flows {
+		seen[of(f)] = true
+	}
+	return len(seen)
+}
+
+// bondHash finds bonds whose hash leaves out the ports, so that the flows between fewer
+// hosts or addresses than there are members leave members unused.
+func bondHash(f observed, b *bond) *record.Finding {
+	hashed := b.shape.Spread.Hashes()
+	what, n := "pair of hosts", distinct(b.flows, func(f record.Flow) [2]string { return [2]string{f.From, f.To} })
+	if hashed.Addresses {
+		what, n = "pair of addresses", distinct(b.flows, func(f record.Flow) [2]string {
+			return [2]string{f.SourceAddr().String(), f.DestinationAddr().String()}
+		})
+	}
+	used := map[string]int{}
+	for _, member := range b.by {
+		used[member]++
+	}
+	if hashed.Ports || len(used) >= min(len(b.shape.Beneath), len(b.flows)) || !f.heldBack() {
+		return nil
+	}
+	var shares []string
+	for _, member := range b.shape.Beneath {
+		shares = append(shares, fmt.Sprintf("%s %d", member, used[member]))
+	}
+	finding := &record.Finding{
+		Host: b.at.Node, Confidence: record.Certain,
+		Summary: fmt.Sprintf("%s places flows by %s (xmit_hash_policy %s), and so sends all of a %s by one of %d members", b.at, hashed, b.shape.Policy, what, len(b.shape.Beneath)),
+		Evidence: []string{
+			fmt.Sprintf("of %s, %s sent by %s", unit.Plural(len(b.flows), "flow"), b.at, join(shares)),
+			fmt.Sprintf("they have %s", unit.Plural(n, what)),
+		},
+		Reference: bondReference,
+	}
+	for _, flow := range b.flows {
+		if same, known := flow.AsPredicted(); !same || !known {
+			finding.Confidence = record.Likely
+		}
+	}
+	finding.Fix = []string{"on the switch " + b.at.Node + ": hash by IP addresses and ports (layer3+4)"}
+	if h := f.host(b.at.Node); h != nil {
+		finding.Settings = []setting.Setting{{Host: h.name, Link: &setting.Link{Interface: b.at.Interface, XmitHashPolicy: "layer3+4"}}}
+		finding.Fix = append(h.commands(finding.Settings), "it places what this host sends; what is sent to it, the other end of the bond does")
+	}
+	return finding
+}
