@@ -9,6 +9,7 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -57,6 +59,7 @@ type attachment struct {
 	announced  chan struct{} // closed when hello or, if it is unreadable, unreadable is set
 	hello      message.Hello
 	unreadable error
+	most       atomic.Int64 // bytes of a reply; 0: maxMessage
 }
 
 func newAttachment() *attachment {
@@ -159,7 +162,7 @@ func (b *Bus) announced(m *nats.Msg) {
 	node := strings.TrimPrefix(m.Subject, helloSubjects)
 	a := b.attachmentOf(node)
 	a.said.Do(func() {
-		if err := json.Unmarshal(m.Data, &a.hello); err != nil {
+		if err := decode(m.Data, int(a.most.Load()), &a.hello); err != nil {
 			a.unreadable = &Error{node, "hello", fmt.Errorf("unreadable hello: %w", err)}
 		}
 		close(a.announced)
@@ -231,7 +234,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 		return failed(CodeOf(err), "%w", err)
 	}
 	var e envelope
-	if err := json.Unmarshal(msg.Data, &e); err != nil {
+	if err := decode(msg.Data, int(b.attachmentOf(node).most.Load()), &e); err != nil {
 		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
 	if e.Error != nil {
@@ -244,6 +247,26 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
 	return nil
+}
+
+// Bound bounds the replies of a node that is not trusted: in bytes, and in what they decode
+// to. It is called before the node is attached.
+func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(int64(bytes)) }
+
+// decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
+// what is bounded, each object has some text of its own: "{}" decodes to a structure of
+// hundreds of bytes.
+func decode(data []byte, most int, into any) error {
+	const textOfObject, few = 8, 64
+	if most > 0 {
+		if len(data) > most {
+			return Coded(message.TooLarge, fmt.Errorf("%d bytes, expected at most %d", len(data), most))
+		}
+		if n := bytes.Count(data, []byte("{")) + bytes.Count(data, []byte("[")) + bytes.Count(data, []byte("null")); n > len(data)/textOfObject+few {
+			return Coded(message.TooLarge, fmt.Errorf("%d objects and lists in %d bytes", n, len(data)))
+		}
+	}
+	return json.Unmarshal(data, into)
 }
 
 // Close ends the bus; every attached stream is closed with it.

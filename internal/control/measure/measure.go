@@ -7,6 +7,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,37 @@ type Options struct {
 	Linger context.Context
 	// Progress is called every interval.
 	Progress func(Progress)
+
+	limit time.Duration // see patience
+}
+
+// patience is how long the server may take for each step: its hello, the opening of flows,
+// the answer to a request.
+func (o Options) patience() time.Duration { return cmp.Or(o.limit, connectTimeout) }
+
+// longest bounds the measurement as a whole: its windows, and for each of them the steps
+// around it, each of which has a limit of its own.
+func (o Options) longest() time.Duration {
+	const steps, search = 24, 32 // of up to three attempts; trials (rfc2544)
+	windows := max(1, len(o.Modes))
+	switch {
+	case o.LossFree != nil:
+		windows = search
+	case o.Latency:
+		windows = 2
+	}
+	return time.Duration(windows) * (o.Warmup + o.Duration + steps*o.patience() + connectTime(o.Flows))
+}
+
+// connectTime is how long very many connections may take.
+func connectTime(f flow.Spec) time.Duration {
+	return time.Duration(max(1, f.Streams)*max(1, f.Connections)) * 10 * time.Millisecond
+}
+
+// replyBytes bounds a reply of the server: the samples of a window.
+func (s *session) replyBytes() int {
+	const base, sample = 4 << 20, 512
+	return base + len(s.planned())*(mostSamples+16)*sample
 }
 
 // Progress is the state of a measurement. Rates are those of the latest interval,
@@ -129,12 +161,19 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			return nil, nil, err
 		}
 	}
+	whole := fmt.Errorf("the measurement took longer than %v", o.longest())
+	ctx, cancel := context.WithTimeoutCause(ctx, o.longest(), whole)
+	defer cancel()
 	b, err := bus.Start()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer b.Close()
+	b.Bound(record.NodeServer, s.replyBytes())
 	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
+	if !o.Iperf3 { // a client's steps have limits of their own
+		s.group.Limit = o.patience()
+	}
 	if err := s.attach(ctx, streams); err != nil {
 		return nil, nil, s.withServer(err)
 	}
@@ -161,7 +200,7 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("no hello from both ends within "+connectTimeout.String()))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.patience(), fmt.Errorf("no hello from both ends within %v", s.options.patience()))
 	defer cancel()
 	s.hellos, err = s.group.Bus.Hellos(ctx, s.group.Nodes)
 	return err
@@ -249,7 +288,7 @@ func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (
 	return s.measureOpened(ctx, func() ([]*trial.Flow, error) {
 		flows := plan()
 		leave := s.keepAlive(ctx)
-		err := s.group.Open(ctx, flows, connectTimeout)
+		err := s.group.Open(ctx, flows, s.options.patience())
 		leave()
 		for _, f := range flows {
 			if err == nil && f.Failure != nil {
@@ -385,7 +424,11 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	if s.idle {
 		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0
 	}
-	return s.group.Measure(ctx, w, attempt)
+	readings, err := s.group.Measure(ctx, w, attempt)
+	if reply, server := readings.Replies[record.NodeServer]; err == nil && server {
+		err = plausible(reply, readings.Duration)
+	}
+	return readings, err
 }
 
 // lingering is the context for what follows a window.
@@ -396,12 +439,15 @@ func (s *session) lingering(ctx context.Context) context.Context {
 	return ctx
 }
 
+// mostSamples is how many samples a window has.
+const mostSamples = 500
+
 // sampling is the time between samples: the interval requested, but short enough to see
 // whether the rate was steady, and no shorter than a server allows.
 func (s *session) sampling() time.Duration {
-	const least, most = 10, 500
+	const least = 10
 	d := s.options.Duration
-	return max(min(s.options.Interval, d/least), d/most, time.Millisecond)
+	return max(min(s.options.Interval, d/least), d/mostSamples, time.Millisecond)
 }
 
 // withServer adds to an error which server it is about, and whether its connection has

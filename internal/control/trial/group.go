@@ -10,11 +10,13 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/message"
 )
 
 // Group is the nodes that take part, each with an agent on the bus.
@@ -24,6 +26,17 @@ type Group struct {
 	// Accepting, unless nil, is called when it is known where each flow is accepted, and
 	// before any is opened.
 	Accepting func(context.Context, []*Flow) error
+	// Limit is how long a node may take to answer, beyond the time that a request is for;
+	// 0: any time, for nodes whose end is noticed and that are trusted to go on.
+	Limit time.Duration
+}
+
+// within ends a context when a request that is for a time is not answered.
+func (g Group) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if g.Limit == 0 {
+		return ctx, func() {}
+	}
+	return withTimeout(ctx, d+g.Limit, bus.Coded(message.Deadline, fmt.Errorf("no answer within %v", d+g.Limit)))
 }
 
 // oneByOne is bus.Collect, with a node waiting for the one before it, a moment at most.
@@ -47,5 +60,7 @@ func oneByOne[T any](nodes []string, moment time.Duration, ask func(node string)
 // Close ends the current trial on the nodes. Errors are ignored: a node that is gone has
 // ended its trial.
 func (g Group) Close(ctx context.Context) {
+	ctx, cancel := g.within(ctx, 0)
+	defer cancel()
 	_ = bus.EachNode(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
 }

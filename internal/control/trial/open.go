@@ -65,7 +65,9 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		}
 		accept[f.Acceptor] = append(accept[f.Acceptor], request(f, !f.OpenerSends, at))
 	}
-	listening, err := bus.Ask[[]message.Listening](ctx, g.Bus, "listen", accept)
+	brief, cancel := g.within(ctx, 0)
+	defer cancel()
+	listening, err := bus.Ask[[]message.Listening](brief, g.Bus, "listen", accept)
 	if err != nil {
 		return err
 	}
@@ -98,6 +100,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) (opened []message.Opened, err error) {
 		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
+		ctx, cancel := g.within(ctx, timeout+connectTime(connect[host]))
+		defer cancel()
 		err = g.Bus.Call(ctx, host, "connect", request, &opened)
 		return opened, err
 	})
@@ -111,9 +115,10 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 			}
 		}
 	}
-	ready := map[string]message.ReadyRequest{}
+	ready, longest := map[string]message.ReadyRequest{}, timeout
 	for host, requests := range accept {
-		ready[host] = message.ReadyRequest{TimeoutNs: int64(timeout + acceptTime(requests))}
+		wait := timeout + acceptTime(requests)
+		ready[host], longest = message.ReadyRequest{TimeoutNs: int64(wait)}, max(longest, wait)
 	}
 	for _, f := range flows {
 		if f.Failure != nil {
@@ -122,6 +127,8 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 			ready[f.Acceptor] = r
 		}
 	}
+	ctx, cancel = g.within(ctx, longest)
+	defer cancel()
 	accepted, err := bus.Ask[[]message.FlowEnd](ctx, g.Bus, "ready", ready)
 	for _, ends := range accepted {
 		for _, end := range ends {
@@ -137,6 +144,15 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 func acceptTime(requests []message.FlowRequest) (d time.Duration) {
 	for _, r := range requests {
 		d += time.Duration(r.Connections) * 100 * time.Microsecond
+	}
+	return d
+}
+
+// connectTime is added to the timeout for very many connections to be opened: 10 ms for
+// each, for long paths and acceptors that are slow.
+func connectTime(requests []message.FlowRequest) (d time.Duration) {
+	for _, r := range requests {
+		d += time.Duration(max(1, r.Connections)) * 10 * time.Millisecond
 	}
 	return d
 }

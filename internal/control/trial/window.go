@@ -128,7 +128,9 @@ func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Con
 // the schedule came too late for it, the error is a LateError, which a further
 // attempt can help.
 func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, error) {
-	offsets, err := clocks(ctx, g.Bus, g.Nodes)
+	brief, done := g.within(ctx, 0)
+	offsets, err := clocks(brief, g.Bus, g.Nodes)
+	done()
 	if err != nil {
 		return Readings{}, err
 	}
@@ -147,7 +149,11 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+30*time.Second, errors.New("no reading within 30 s of the trial's end"))
+	late := 30 * time.Second
+	if g.Limit > 0 {
+		late = 3 * g.Limit // a reading is large
+	}
+	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+late, fmt.Errorf("no reading within %v of the trial's end", late))
 	defer cancel()
 	var shortened atomic.Int64 // when the window ended early; 0: it did not
 	cutting := make(chan struct{})
@@ -214,6 +220,8 @@ func (g Group) cut(ctx context.Context, offsets map[string]record.Clock, begin, 
 	case at >= end:
 		return end, nil
 	}
+	ctx, cancel := g.within(ctx, 0)
+	defer cancel()
 	return at, bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset}, nil)
