@@ -2,9 +2,9 @@
 // frames by which a conductor and a server check that both are linerate, of versions
 // that understand each other, and have the same token; or the cookie of a flow.
 //
-// The token itself is never sent: each side answers the other's random challenge
-// with a keyed hash (HMAC-SHA256, RFC 2104). What follows is not encrypted: a token
-// does not protect against a host that can change packets on the path.
+// The token itself is never sent: each side answers the other's random challenge with a
+// keyed hash (HMAC-SHA256, RFC 2104), for the TLS connection that the stream becomes then.
+// Without a token, and over the connections of flows, nothing is encrypted.
 //
 // Except for Dial it sets no time limits (the caller's deadlines do).
 package greeting
@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"unicode"
 
@@ -27,7 +28,7 @@ import (
 
 // protocolVersion is the version of what conductors and servers send each other. It is raised
 // with each change that the other side would not understand.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // nonceBytes is the size of a challenge.
 const nonceBytes = 32
@@ -43,36 +44,52 @@ type introduction struct {
 	Token bool `json:"token,omitempty"`
 }
 
+// WrongToken is why a conductor is refused that has not proved the token.
+const WrongToken = "wrong token"
+
 // Refused is the error of a server that refuses, with its reason.
 type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
 
-// Introduce is the conductor's side. It returns the server's name. The error is an
-// UnknownPeerError if another program answers, and Refused if the server refuses.
-func Introduce(stream io.ReadWriter, token string) (name string, err error) {
+// Host is a server that has accepted a conductor.
+type Host struct {
+	Name string
+	// Stream is what follows: the stream itself, or, with a token, TLS over it.
+	Stream io.ReadWriter
+}
+
+// Introduce is the conductor's side. The error is an UnknownPeerError if another program
+// answers, and Refused if the server refuses.
+func Introduce(stream io.ReadWriter, token string) (Host, error) {
 	mine, theirs, err := meet(stream)
 	if err != nil {
-		return "", err
+		return Host{}, err
 	}
 	switch {
 	case theirs.Token && token == "":
-		return "", Refused{"the server requires a token: --token"}
+		return Host{}, Refused{"the server requires a token: --token"}
 	case !theirs.Token && token != "":
 		// It could not prove that it has the token.
-		return "", Refused{"the server has no token: leave out --token, or check the address"}
+		return Host{}, Refused{"the server has no token: leave out --token, or check the address"}
 	}
-	if err := writeFrame(stream, kindProof, proof(token, "conductor", mine, theirs)); err != nil {
-		return "", err
+	var binding []byte
+	if token != "" {
+		if stream, binding, err = secure(stream, false); err != nil {
+			return Host{}, err
+		}
+	}
+	if err := writeFrame(stream, kindProof, proof(token, "conductor", mine, theirs, binding)); err != nil {
+		return Host{}, err
 	}
 	var answer []byte
 	if err := hear(stream, kindWelcome, &answer); err != nil {
-		return "", err
+		return Host{}, err
 	}
-	if !hmac.Equal(answer, proof(token, "server", mine, theirs)) {
-		return "", Refused{"the server does not have the token: check the address"}
+	if !hmac.Equal(answer, proof(token, "server", mine, theirs, binding)) {
+		return Host{}, Refused{"the server does not have the token: check the address"}
 	}
-	return theirs.Name, nil
+	return Host{theirs.Name, stream}, nil
 }
 
 // AskName returns a server's name. The stream cannot be used further. Errors are as
@@ -99,6 +116,8 @@ type Peer struct {
 	Cookie message.Cookie // of the flow; zero: a conductor
 	// Version is the conductor's linerate.
 	Version string
+	// Stream is what follows a conductor's introduction, as Host.Stream.
+	Stream net.Conn
 }
 
 // Server is the server's side of greetings.
@@ -137,7 +156,7 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	if k != kindHello || json.Unmarshal(payload, &theirs) != nil {
 		return Peer{}, nil, unknownPeer("expected an introduction")
 	}
-	v := Peer{Version: printable(theirs.Version)}
+	v := Peer{Version: printable(theirs.Version), Stream: connOf(stream)}
 	if s.Closed != "" {
 		return v, nil, Refuse(stream, s.Closed)
 	}
@@ -149,16 +168,22 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	if err := understand(mine, theirs, "the client", "the server"); err != nil {
 		return v, nil, err // the client has seen the same, and says so
 	}
-	k, answer, err := readFrame(stream)
+	var binding []byte
+	if s.Token != "" {
+		if v.Stream, binding, err = secure(stream, true); err != nil {
+			return v, nil, err
+		}
+	}
+	k, answer, err := readFrame(v.Stream)
 	switch {
 	case err != nil:
 		return v, nil, err
 	case k != kindProof:
 		return v, nil, unknownPeer("expected a proof")
-	case !hmac.Equal(answer, proof(s.Token, "conductor", theirs, mine)):
-		return v, nil, Refuse(stream, "wrong token")
+	case !hmac.Equal(answer, proof(s.Token, "conductor", theirs, mine, binding)):
+		return v, nil, Refuse(v.Stream, WrongToken)
 	}
-	welcome := func() error { return say(stream, kindWelcome, proof(s.Token, "server", theirs, mine)) }
+	welcome := func() error { return say(v.Stream, kindWelcome, proof(s.Token, "server", theirs, mine, binding)) }
 	return v, welcome, nil
 }
 
@@ -186,11 +211,12 @@ func understand(mine, theirs introduction, they, we string) error {
 }
 
 // proof shows that a side in this role has the token, for this connection only.
-func proof(token, role string, conductor, server introduction) []byte {
+func proof(token, role string, conductor, server introduction, binding []byte) []byte {
 	h := hmac.New(sha256.New, []byte(token))
 	fmt.Fprintf(h, "linerate %d %s\n", protocolVersion, role)
 	h.Write(conductor.Nonce)
 	h.Write(server.Nonce)
+	h.Write(binding)
 	return h.Sum(nil)
 }
 

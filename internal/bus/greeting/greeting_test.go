@@ -81,8 +81,12 @@ func TestImpostor(t *testing.T) {
 		mine := introduce("")
 		mine.Token = true
 		_ = say(far, kindChallenge, mine)
-		_, _, _ = readFrame(far)
-		_ = say(far, kindWelcome, make([]byte, 32))
+		secured, _, err := secure(far, true)
+		if err != nil {
+			return
+		}
+		_, _, _ = readFrame(secured)
+		_ = say(secured, kindWelcome, make([]byte, 32))
 	}()
 	_, err := Introduce(near, "sesame")
 	if err == nil || !strings.Contains(err.Error(), "does not have the token") {
@@ -93,15 +97,100 @@ func TestImpostor(t *testing.T) {
 // TestProofs: a proof is good for one side of one meeting.
 func TestProofs(t *testing.T) {
 	a, b, c := introduce(""), introduce(""), introduce("")
-	good := proof("t", "conductor", a, b)
+	x, y := []byte("one connection"), []byte("another")
+	good := proof("t", "conductor", a, b, x)
 	for name, other := range map[string][]byte{
-		"role": proof("t", "server", a, b), "token": proof("u", "conductor", a, b),
-		"conductor": proof("t", "conductor", c, b), "server": proof("t", "conductor", a, c), "sides": proof("t", "conductor", b, a),
+		"role": proof("t", "server", a, b, x), "token": proof("u", "conductor", a, b, x), "connection": proof("t", "conductor", a, b, y),
+		"conductor": proof("t", "conductor", c, b, x), "server": proof("t", "conductor", a, c, x), "sides": proof("t", "conductor", b, a, x),
 	} {
 		if bytes.Equal(good, other) {
 			t.Errorf("another %s, the same proof", name)
 		}
 	}
+}
+
+// TestRelay: a host in between that passes on everything, also the proofs, is let in by
+// neither side: each proof is good for one TLS connection.
+func TestRelay(t *testing.T) {
+	conductor, near := net.Pipe()
+	far, host := net.Pipe()
+	for _, c := range []net.Conn{conductor, near, far, host} {
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := make(chan error, 1)
+	go func() {
+		_, _, err := (Server{Token: "sesame"}).Receive(host)
+		refused <- err
+		host.Close()
+	}()
+	go func() {
+		pass := func(from, to io.ReadWriter) {
+			if k, payload, err := readFrame(from); err == nil {
+				_ = writeFrame(to, k, payload)
+			}
+		}
+		pass(near, far) // the introductions, whose challenges are then the same
+		pass(far, near)
+		inside, _, err := secure(near, true)
+		if err != nil {
+			return
+		}
+		outside, _, err := secure(far, false)
+		if err != nil {
+			return
+		}
+		pass(inside, outside)
+		pass(outside, inside)
+	}()
+	if _, err := Introduce(conductor, "sesame"); err == nil {
+		t.Error("the conductor takes the host in between for the server")
+	}
+	if err := <-refused; err == nil || !strings.Contains(err.Error(), WrongToken) {
+		t.Errorf("the server: %v", err)
+	}
+}
+
+// TestSecured: with a token, nothing that follows can be read on the path.
+func TestSecured(t *testing.T) {
+	near, far := net.Pipe()
+	seen := &tap{Conn: near}
+	defer near.Close()
+	go func() {
+		v, welcome, err := (Server{Token: "sesame"}).Receive(far)
+		if err != nil || welcome() != nil {
+			far.Close()
+			return
+		}
+		_, _ = io.Copy(v.Stream, v.Stream)
+	}()
+	host, err := Introduce(seen, "sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(host.Stream, "a request"); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, len("a request"))
+	if _, err := io.ReadFull(host.Stream, answer); err != nil || string(answer) != "a request" {
+		t.Errorf("%q, %v", answer, err)
+	}
+	if bytes.Contains(seen.written.Bytes(), []byte("a request")) {
+		t.Error("the request was sent in clear")
+	}
+}
+
+// tap keeps what is written.
+type tap struct {
+	net.Conn
+	written bytes.Buffer
+}
+
+func (c *tap) Write(p []byte) (int, error) {
+	c.written.Write(p)
+	return c.Conn.Write(p)
 }
 
 // TestOtherProtocol: both sides say which versions meet.
@@ -177,6 +266,9 @@ type halfway struct{ io.Reader }
 
 func (halfway) Write(p []byte) (int, error) { return len(p), nil }
 
+// mostOfTLS is more than TLS reads before the peer has proved anything.
+const mostOfTLS = 128 << 10
+
 // FuzzReceive: whatever comes, a server reads no more than the frames, says what
 // it makes of it, and accepts no client without proof.
 func FuzzReceive(f *testing.F) {
@@ -193,7 +285,7 @@ func FuzzReceive(f *testing.F) {
 		if welcome != nil {
 			t.Fatalf("let in by %q", data)
 		}
-		if read := len(data) - r.Len(); read > 2*(headerBytes+maxPayload) {
+		if read := len(data) - r.Len(); read > 2*(headerBytes+maxPayload)+mostOfTLS {
 			t.Fatalf("read %d bytes of a stranger", read)
 		}
 		if err == nil {
@@ -230,7 +322,10 @@ func TestName(t *testing.T) {
 		t.Fatal("two servers have the same name")
 	}
 	for _, ask := range []func(io.ReadWriter) (string, error){
-		AskName, func(s io.ReadWriter) (string, error) { return Introduce(s, "sesame") },
+		AskName, func(s io.ReadWriter) (string, error) {
+			host, err := Introduce(s, "sesame")
+			return host.Name, err
+		},
 	} {
 		near, far := net.Pipe()
 		go func() {

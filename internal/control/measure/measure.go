@@ -145,13 +145,18 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 		}
 	}()
 	if !o.Iperf3 {
-		stream, name, err := greet(ctx, o.Addresses[0], o.source(0), func(stream io.ReadWriter) (string, error) {
-			return greeting.Introduce(stream, o.Token)
+		var host greeting.Host
+		stream, name, err := greet(ctx, o.Addresses[0], o.source(0), func(stream io.ReadWriter) (_ string, err error) {
+			host, err = greeting.Introduce(stream, o.Token)
+			return host.Name, err
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		streams[record.NodeServer] = stream
+		streams[record.NodeServer] = struct {
+			io.ReadWriter
+			io.Closer
+		}{host.Stream, stream}
 		s.server = addrOf(stream.RemoteAddr())
 		if len(s.sources) > 0 {
 			// As connected: with the zone, where it has one.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -144,5 +145,33 @@ func TestQueue(t *testing.T) {
 	enter("c", "192.0.2.6")
 	if q.Len() != 8 || ended["b"]+ended["c"]+ended["a2"] != 0 || ended["192.0.2.2"]+ended["192.0.2.3"]+ended["192.0.2.4"] != 1 {
 		t.Errorf("a ninth: %d wait, ended %v", q.Len(), ended)
+	}
+}
+
+// TestGuesses: a source has some guesses at once, and then one in a while; others have theirs.
+func TestGuesses(t *testing.T) {
+	var g Guesses
+	now := time.Now()
+	a, b := source("192.0.2.1"), source("192.0.2.2")
+	for range guessesAtOnce {
+		if why := g.refused(a, now); why != "" {
+			t.Fatal(why)
+		}
+		g.wrong(a, now)
+	}
+	if why := g.refused(a, now); !strings.Contains(why, "192.0.2.1: try again in") {
+		t.Errorf("after %d wrong ones: %q", guessesAtOnce, why)
+	}
+	if why := g.refused(b, now); why != "" {
+		t.Error(why)
+	}
+	if why := g.refused(a, now.Add(guessInterval+time.Second)); why != "" {
+		t.Errorf("after a while: %s", why)
+	}
+	for i := range 2 * mostGuessers {
+		g.wrong(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), now)
+	}
+	if len(g.free) > mostGuessers {
+		t.Errorf("%d sources are known", len(g.free))
 	}
 }

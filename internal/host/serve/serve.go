@@ -116,6 +116,7 @@ type server struct {
 	ctx     context.Context
 	budget  *budget.Budget
 	pending *budget.Queue // connections that are not identified yet
+	guesses budget.Guesses
 	// reporting has an element while a session is reported.
 	reporting chan struct{}
 
@@ -190,6 +191,9 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Wa
 	if !s.allowed(from.Addr()) {
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
 	}
+	if why := s.guesses.Refused(from.Addr()); why != "" && host.Closed == "" && s.options.Token != "" {
+		host.Closed = why
+	}
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	err := conn.SetDeadline(time.Now().Add(greetingTimeout))
@@ -205,7 +209,10 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Wa
 	v := Session{From: from, Version: peer.Version, Began: time.Now()}
 	switch {
 	case err != nil:
-		if _, refused := errors.AsType[greeting.Refused](err); refused {
+		if refused, is := errors.AsType[greeting.Refused](err); is {
+			if refused.Reason == greeting.WrongToken {
+				s.guesses.Wrong(from.Addr())
+			}
 			v.Err = err
 			s.report(v)
 			conn.Close() // without RST, so that the reason arrives
@@ -217,7 +224,7 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Wa
 			socket.Reset(conn)
 		}
 	default:
-		v.Summary, v.Err = s.serve(conn, from.Addr(), welcome)
+		v.Summary, v.Err = s.serve(conn, peer.Stream, from.Addr(), welcome)
 		conn.Close()
 		s.report(v)
 	}
@@ -268,17 +275,18 @@ func (s *server) some(f func(*traffic.Engine) bool) bool {
 	})
 }
 
-// serve accepts a conductor that has authenticated itself, and serves it.
-func (s *server) serve(conn *net.TCPConn, from netip.Addr, welcome func() error) (agent.Summary, error) {
+// serve accepts a conductor that has authenticated itself, and serves it over a stream, which
+// is the connection or TLS over it.
+func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welcome func() error) (agent.Summary, error) {
 	account, err := s.budget.Admit(from)
 	if err != nil {
-		return agent.Summary{}, greeting.Refuse(conn, err.Error())
+		return agent.Summary{}, greeting.Refuse(stream, err.Error())
 	}
 	defer account.Close()
 	var g *agent.Client
 	g, err = agent.NewClient(account, s.options.Bounds, func() record.OtherFlows { return s.others(g) })
 	if err != nil {
-		return agent.Summary{}, greeting.Refuse(conn, err.Error())
+		return agent.Summary{}, greeting.Refuse(stream, err.Error())
 	}
 	s.add(g)
 	defer s.remove(g)
@@ -293,7 +301,7 @@ func (s *server) serve(conn *net.TCPConn, from netip.Addr, welcome func() error)
 		g.Discard()
 		return agent.Summary{}, err
 	}
-	err = g.Serve(s.ctx, bus.Guarded(conn, agent.RequestBytes(s.options.Bounds)))
+	err = g.Serve(s.ctx, bus.Guarded(stream, agent.RequestBytes(s.options.Bounds)))
 	if s.ctx.Err() != nil {
 		err = errors.New("the server was stopped")
 	}

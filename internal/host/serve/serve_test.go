@@ -3,15 +3,18 @@ package serve
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	iperf3 "linerate/internal/host/iperf3/server"
 	"linerate/internal/model/message"
+	"linerate/internal/model/record"
 )
 
 // open runs a server on loopback and returns its address and the sessions it reports.
@@ -151,5 +154,52 @@ func TestLinerateAtIperf3(t *testing.T) {
 		if !is || !strings.Contains(refused.Reason, "linerate's is "+port+": linerate measure ADDRESS:"+port) || strings.Contains(refused.Reason, "--iperf3") != (another != "") {
 			t.Errorf("token %q: %v", token, err)
 		}
+	}
+}
+
+// TestGuesses: an address that has tried wrong tokens has to wait, and learns for how long.
+func TestGuesses(t *testing.T) {
+	at, _ := open(t, func(o *Options) { o.Token = "secret" })
+	// A guess is noted a moment after its answer.
+	for range 50 {
+		_, err := greeting.Introduce(dial(t, at), "guess")
+		if err == nil {
+			t.Fatal("a wrong token is accepted")
+		}
+		if strings.Contains(err.Error(), "too many wrong tokens or passwords from 127.0.0.1") {
+			return
+		}
+	}
+	t.Error("fifty guesses are answered at once")
+}
+
+// TestToken: with the right token, requests and replies follow the greeting.
+func TestToken(t *testing.T) {
+	at, _ := open(t, func(o *Options) { o.Token = "secret" })
+	conn := dial(t, at)
+	host, err := greeting.Introduce(conn, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	stream := struct {
+		io.ReadWriter
+		io.Closer
+	}{host.Stream, conn}
+	if err := b.Attach(record.NodeServer, stream); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := b.Hellos(ctx, []string{record.NodeServer}); err != nil {
+		t.Fatal(err)
+	}
+	var clock message.ClockReply
+	if err := b.Call(ctx, record.NodeServer, "clock", struct{}{}, &clock); err != nil || clock.NowNs == 0 {
+		t.Errorf("%+v, %v", clock, err)
 	}
 }

@@ -272,7 +272,7 @@ func TestMeasureRefused(t *testing.T) {
 		wired(t, "1gbit", "client", "other")
 		token := filepath.Join(t.TempDir(), "token")
 		wrong := filepath.Join(t.TempDir(), "wrong")
-		for file, text := range map[string]string{token: "open sesame\n", wrong: "open barley"} {
+		for file, text := range map[string]string{token: strings.Repeat("open sesame", 3) + "\n", wrong: strings.Repeat("open barley", 3)} {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"linerate/internal/bus/greeting"
 )
 
 // tokenVariable holds the token where no file is named.
@@ -16,14 +18,31 @@ const tokenUsage = "file with the token (default: the token in $" + tokenVariabl
 // machine can see it.
 func readToken(file string) (string, error) {
 	if file == "" {
-		return os.Getenv(tokenVariable), nil
+		token := os.Getenv(tokenVariable)
+		if token == "" {
+			return "", nil
+		}
+		return token, checkToken("$"+tokenVariable, token)
 	}
 	data, err := readSmall("--token", file)
 	token := strings.TrimSpace(string(data))
 	if err == nil && token == "" {
 		err = usageError(fmt.Errorf("--token %s: expected a file with a token", file))
 	}
+	if err == nil {
+		err = checkToken("--token "+file, token)
+	}
 	return token, err
+}
+
+// checkToken refuses a token that can be guessed. Of a long one nobody can say whether it is
+// random.
+func checkToken(where, token string) error {
+	if len(token) >= greeting.LeastToken {
+		return nil
+	}
+	return usageError(fmt.Errorf("%s: a token of %d characters can be guessed; expected at least %d random ones, as openssl rand -hex 32 writes",
+		where, len(token), greeting.LeastToken))
 }
 
 // readSmall reads a file that a flag names, which is neither empty nor large.

@@ -42,6 +42,8 @@ type Options struct {
 	// Admit accepts a client with what its streams take, until dismiss is called, or returns
 	// why there is no room.
 	Admit func(c Client, from netip.Addr, streams budget.Use) (dismiss func(), err error)
+	// Guesses limits wrong passwords.
+	Guesses *budget.Guesses
 	// Pending holds connections without a test.
 	Pending *budget.Queue
 	// Bounds are for each client.

@@ -186,8 +186,12 @@ func (t *test) agree(ctx context.Context) error {
 		return errNotClient
 	}
 	if o.Users != nil {
+		if why := o.Guesses.Refused(t.from.Addr()); why != "" {
+			return refuse(iperf3.CodeAuthentication, "%s", why)
+		}
 		late := time.After(answerAfter)
 		if err := o.Users.check(t.p.AuthToken, time.Now()); err != nil {
+			o.Guesses.Wrong(t.from.Addr())
 			select {
 			case <-late:
 			case <-ctx.Done():
