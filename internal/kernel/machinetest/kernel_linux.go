@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -80,8 +81,15 @@ func UserMode(t testing.TB) Kernel {
 	return Kernel{Release: filepath.Base(dir), image: umlPath, modules: dir, userMode: true}
 }
 
-// Debian returns the kernel that script/kernel has unpacked, for QEMU on x86-64. The test is skipped unless LINERATE_MACHINES is 1 (make machines).
+// Debian returns the oldest of Debians.
 func Debian(t testing.TB) Kernel {
+	t.Helper()
+	return Debians(t)[0]
+}
+
+// Debians returns the kernels that script/kernel has unpacked, for QEMU on x86-64, the
+// oldest first. The test is skipped unless LINERATE_MACHINES is 1 (make machines).
+func Debians(t testing.TB) (kernels []Kernel) {
 	t.Helper()
 	if os.Getenv(machinesVariable) != "1" && os.Getenv(requireMachines) != "1" {
 		t.Skip("boots QEMU machines: make machines")
@@ -96,9 +104,22 @@ func Debian(t testing.TB) Kernel {
 	if len(images) == 0 {
 		skip(t, "no kernel below .cache/kernels: script/kernel downloads one")
 	}
-	image := images[len(images)-1]
-	release := strings.TrimPrefix(filepath.Base(image), "vmlinuz-")
-	return Kernel{Release: release, image: image, modules: filepath.Join(filepath.Dir(image), "..", "lib", "modules", release)}
+	for _, image := range images {
+		release := strings.TrimPrefix(filepath.Base(image), "vmlinuz-")
+		modules := filepath.Join(filepath.Dir(filepath.Dir(image)), "lib", "modules", release)
+		kernels = append(kernels, Kernel{Release: release, image: image, modules: modules})
+	}
+	slices.SortFunc(kernels, func(a, b Kernel) int { return slices.Compare(numbers(a.Release), numbers(b.Release)) })
+	return kernels
+}
+
+// numbers are those in a release, by which releases are ordered.
+func numbers(release string) (list []int) {
+	for _, word := range strings.FieldsFunc(release, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, _ := strconv.Atoi(word)
+		list = append(list, n)
+	}
+	return list
 }
 
 // closure returns the files of modules and of all that they depend on.

@@ -17,6 +17,10 @@ const measures = "measures, and a machine's CPUs are emulated or one"
 
 // testsLeftOut are not run in machines, by package, with the reason.
 var testsLeftOut = map[string]map[string]string{
+	"internal/bus": {
+		"TestCallsThatCannotBeAnswered": "has 20 s for a reply of more than 64 MiB",
+		"TestHellos":                    "expects a message within 20 ms",
+	},
 	"internal/host/apply": {
 		"TestCommands":          "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
 		"TestNetworkdApplies":   "tests what systemd-networkd applies, which needs seconds that it does not get there",
