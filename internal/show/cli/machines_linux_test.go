@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/machinetest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/trust"
 )
 
 const machinesStudy = `study: machines
@@ -35,26 +36,75 @@ design:
   replicates: 4
 `
 
-// TestMachinesReachedByVia runs a study between two machines with the driver e1000e, and
-// unplugs their cable: the agents report the link's state.
+// TestMachinesReachedByVia runs a study between two machines with each driver, and unplugs
+// their cable: the agents report the link's state, and the counters agree with the flows
+// whatever the driver counts.
 func TestMachinesReachedByVia(t *testing.T) {
-	cable := machinetest.NewCable(t)
-	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{"e1000e IntMode=0"},
-		Ports: []machinetest.Port{{Model: "e1000e", Cable: cable}}}
-	right := left
-	right.Name = "right"
-	machines := machinetest.Boot(t, left, right)
+	for model, driver := range map[string]struct {
+		module, name string
+		hasSpeed     bool
+	}{
+		"e1000e":         {"e1000e IntMode=0", "e1000e", true},
+		"vmxnet3":        {"vmxnet3", "vmxnet3", true},
+		"virtio-net-pci": {"virtio_net", "virtio_net", false},
+	} {
+		t.Run(model, func(t *testing.T) {
+			cable := machinetest.NewCable(t)
+			left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{driver.module},
+				Ports: []machinetest.Port{{Model: model, Cable: cable}}}
+			right := left
+			right.Name = "right"
+			machines := machinetest.Boot(t, left, right)
+			run := runOverMachines(t, machines, driver.hasSpeed)
+			for _, trial := range run.Trials {
+				if late(trial) > 0.1*trial.WindowS {
+					t.Logf("trial %d: not judged, since its edges were read %.0f ms late", trial.Order, 1e3*late(trial))
+					continue
+				}
+				for _, c := range trust.Trial(trial, nil) {
+					if c.Check == trust.Wire && !c.Pass {
+						t.Errorf("trial %d: %s", trial.Order, c.Detail)
+					}
+				}
+			}
+			for _, host := range run.Trials[0].Hosts {
+				for _, i := range host.Snapshot.Interfaces {
+					if i.Interface == "eth0" && (i.Driver != driver.name || (i.SpeedBps > 0) != driver.hasSpeed) {
+						t.Errorf("%s: driver %q, %g bit/s; want %q, and a speed: %t", host.Host, i.Driver, i.SpeedBps, driver.name, driver.hasSpeed)
+					}
+				}
+			}
+			if driver.hasSpeed {
+				cable.Unplug(t)
+				awaitLinks(t, machines, false)
+				cable.Plug(t)
+				awaitLinks(t, machines, true)
+			}
+		})
+	}
+}
+
+// late is how many seconds after their time a trial's edges were read.
+func late(trial record.Trial) (s float64) {
+	for _, h := range trial.Hosts {
+		for _, r := range []record.Reading{h.Begin, h.End} {
+			s = max(s, float64(r.EndedNs-r.ScheduledNs)/1e9)
+		}
+	}
+	return s
+}
+
+// runOverMachines runs the study between two machines.
+func runOverMachines(t *testing.T, machines []*machinetest.Running, hasSpeed bool) *record.Run {
+	t.Helper()
 	var via []any
 	for i, m := range machines {
 		m.Do(t, fmt.Sprintf("ip address add 192.0.2.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
-		text, err := json.Marshal(m.Via()) // which is YAML, too
-		if err != nil {
-			t.Fatal(err)
-		}
-		via = append(via, string(text))
+		via = append(via, viaOf(t, m)) // JSON is YAML, too
 	}
-	awaitLinks(t, machines, true)
-
+	if hasSpeed {
+		awaitLinks(t, machines, true)
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "machines.yaml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, machinesStudy, via...), 0o600); err != nil {
@@ -77,15 +127,11 @@ func TestMachinesReachedByVia(t *testing.T) {
 		}
 	}
 	for i, host := range run.Environment.Hosts {
-		if host.Kernel != left.Kernel.Release {
-			t.Errorf("host %d has kernel %s, want %s", i, host.Kernel, left.Kernel.Release)
+		if want := machines[i].Kernel.Release; host.Kernel != want {
+			t.Errorf("host %d has kernel %s, want %s", i, host.Kernel, want)
 		}
 	}
-
-	cable.Unplug(t)
-	awaitLinks(t, machines, false)
-	cable.Plug(t)
-	awaitLinks(t, machines, true)
+	return run
 }
 
 // awaitLinks waits until each machine's agent reports that eth0 has a link, or none: a
