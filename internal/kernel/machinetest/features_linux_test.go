@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,8 +69,8 @@ const (
 	kernelsText = "../../../docs/kernels.md"
 )
 
-// TestMachineFeatures probes each kernel and writes what it has; the kernel of this
-// machine, too.
+// TestMachineFeatures probes each kernel, and that of this machine, and writes what it has
+// in place of what was known of it.
 func TestMachineFeatures(t *testing.T) {
 	kernels := Debians(t)
 	local, err := os.ReadFile("/proc/sys/kernel/osrelease")
@@ -85,7 +86,15 @@ func TestMachineFeatures(t *testing.T) {
 	if err != nil {
 		skip(t, fmt.Sprintf("probing this machine: %v", err))
 	}
-	list := []tested{{strings.TrimSpace(string(local)), "reference machine", has(t, string(output))}}
+	list := known(t)
+	add := func(k tested) {
+		i := slices.IndexFunc(list, func(other tested) bool { return other.Kernel == k.Kernel && other.Machine == k.Machine })
+		if i < 0 {
+			i, list = len(list), append(list, k)
+		}
+		list[i] = k
+	}
+	add(tested{strings.TrimSpace(string(local)), "reference machine", has(t, string(output))})
 	probe := func(kernel Kernel, kind string) {
 		t.Run(kernel.Release, func(t *testing.T) {
 			m := bootTree(t, Machine{Name: kind, Kernel: kernel, Memory: 1024})
@@ -94,7 +103,7 @@ func TestMachineFeatures(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
-			list = append(list, tested{kernel.Release, kind, has(t, string(output))})
+			add(tested{kernel.Release, kind, has(t, string(output))})
 		})
 	}
 	probe(UserMode(t), "user-mode Linux")
@@ -158,17 +167,23 @@ func TestKernelsTable(t *testing.T) {
 	}
 }
 
-// kernelsTable is docs/kernels.md.
-func kernelsTable(t *testing.T) []byte {
+// known is the content of docs/kernels.json.
+func known(t *testing.T) (list []tested) {
 	t.Helper()
 	data, err := os.ReadFile(kernelsData)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []tested
 	if err := json.Unmarshal(data, &list); err != nil {
 		t.Fatal(err)
 	}
+	return list
+}
+
+// kernelsTable is docs/kernels.md.
+func kernelsTable(t *testing.T) []byte {
+	t.Helper()
+	list := known(t)
 	var b bytes.Buffer
 	b.WriteString("# Kernels\n\n" +
 		"What linerate uses of the kernel, and which kernels have it. `make machines` boots them, probes them and writes this page. The reference machine's kernel is built without some modules; user-mode Linux and QEMU are described in [0024](decisions/0024-machines-for-tests.md).\n\n" +

@@ -54,7 +54,11 @@ func TestUserModeLinuxArguments(t *testing.T) {
 func bootTree(t *testing.T, m Machine) *Running {
 	t.Helper()
 	m.Tree = true
-	m.Modules = append(m.Modules, "ipv6", "tun", "tls") // which udev and sockets would load
+	for _, module := range []string{"ipv6", "tun", "tls"} { // which udev and sockets would load
+		if _, err := m.Kernel.closure([]string{module}); err == nil { // not built in
+			m.Modules = append(m.Modules, module)
+		}
+	}
 	return Boot(t, m)[0]
 }
 
