@@ -32,7 +32,7 @@ var (
 func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	snapshot := record.Snapshot{Host: host}
+	snapshot := record.Snapshot{Host: host, TimerTickNs: int64(sched.TimerTick())}
 	began := sched.Now()
 	links, err := r.links()
 	if err != nil {

@@ -2,7 +2,11 @@
 
 package sched
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Now is the machine's monotonic clock in nanoseconds (CLOCK_MONOTONIC), the
 // same in every network namespace of a machine.
@@ -20,4 +24,14 @@ func SleepUntil(ns int64) {
 	until := unix.NsecToTimespec(ns)
 	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {
 	}
+}
+
+// TimerTick is the time between two ticks of a kernel whose timers have no high resolution
+// (CONFIG_HIGH_RES_TIMERS); 0: they have.
+func TimerTick() time.Duration {
+	var resolution unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC, &resolution); err != nil || resolution.Nano() <= int64(time.Microsecond) {
+		return 0
+	}
+	return time.Duration(resolution.Nano())
 }

@@ -18,6 +18,9 @@ type Snapshot struct {
 	// Sysctls that diagnosis asks for: net.ipv4.conf.{all,IFACE}.arp_ignore,
 	// arp_announce, arp_filter, rp_filter, and what levels set.
 	Sysctls map[string]string `json:"sysctls,omitempty"`
+	// TimerTickNs is the resolution of the kernel's timers where it is that of its ticks;
+	// absent: they have a high resolution, or it is not known.
+	TimerTickNs int64 `json:"timer_tick_ns,omitempty"`
 }
 
 // Hardware reports whether an interface is a NIC and not a software device such as a

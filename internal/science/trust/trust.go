@@ -301,5 +301,21 @@ func clock(v view) (judged, bool) {
 		}
 	}
 	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", unit.FormatSeconds(v.WindowS), most)
+	if host, ok := v.Reading(lateHost); ok && late > allowed {
+		c.Detail += whyLate(host, late)
+	}
 	return judged{c, max(late, doubt) / allowed}, true
+}
+
+// whyLate is why a host read an edge so many seconds late, as far as that is known.
+func whyLate(h record.HostReading, late float64) string {
+	const soon = 2 // ticks: the next one, and what is due in it
+	tick := float64(h.Snapshot.TimerTickNs) / 1e9
+	switch {
+	case tick > 0 && late <= soon*tick:
+		return fmt.Sprintf(": the timers of %s's kernel go off at its ticks alone, every %s (no high-resolution timers); use a longer window", h.Host, unit.FormatSeconds(tick))
+	case h.CPUBusy >= busy:
+		return fmt.Sprintf(": the processors of %s were %s busy", h.Host, unit.FormatPercent(h.CPUBusy))
+	}
+	return ""
 }

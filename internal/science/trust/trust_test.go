@@ -87,6 +87,14 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
 		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
 		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "30.9 ms (client2)"},
+		{"an edge read late by coarse timers", Clock, func(t *record.Trial) {
+			t.Hosts[2].End.EndedNs += 30e6
+			t.Hosts[2].Snapshot.TimerTickNs = 20e6
+		}, "the timers of client2's kernel go off at its ticks alone, every 20 ms"},
+		{"an edge read late by more than coarse timers", Clock, func(t *record.Trial) {
+			t.Hosts[2].End.EndedNs += 300e6
+			t.Hosts[2].Snapshot.TimerTickNs, t.Hosts[2].CPUBusy = 10e6, 0.99
+		}, "the processors of client2 were 99 % busy"},
 		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "20 ms (client1)"},
 		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},
 	} {
