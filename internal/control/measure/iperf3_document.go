@@ -77,6 +77,9 @@ func total(t *record.Trial, closed message.Iperf3Closed, sends bool) (bytes int6
 func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []string {
 	list := []string{"a common window: iperf3 counts over its own time, which begins and ends at other instants than this host's, as does its omitted time"}
 	for _, d := range m.Directions {
+		if p := d.Peer; d.Direction == flow.Write && p != nil && p.Datagrams != nil && p.Datagrams.Lost > 0 {
+			list = append(list, "where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az UdpRcvbufErrors; -w enlarges it)")
+		}
 		switch {
 		case d.Counted == record.CountedByPeer:
 			list = append(list, "what arrived in the window: only the server has counted that, over its own time")

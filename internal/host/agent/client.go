@@ -67,6 +67,9 @@ type Summary struct {
 	WindowS           float64
 	Flows             int
 	Received, Written int64
+	// Refused is why a request of the client exceeded its bounds, or asked for what this
+	// host does not have or permit; nil: none did.
+	Refused error
 }
 
 // NewClient makes a client that has been accepted, with its account. The others are what
@@ -190,7 +193,19 @@ func (g *Client) noted(v verb) bus.Handler {
 			defer g.mu.Unlock()
 			g.busy, g.last = g.busy-1, time.Now()
 		}()
-		return v.handle(ctx, request)
+		reply, err := v.handle(ctx, request)
+		g.noteRefusal(err)
+		return reply, err
+	}
+}
+
+// noteRefusal enters into the summary why a request was refused.
+func (g *Client) noteRefusal(err error) {
+	switch bus.CodeOf(err) {
+	case message.OutOfBounds, message.NotPermitted, message.Unsupported:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.summary.Refused = err
 	}
 }
 

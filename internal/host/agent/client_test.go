@@ -94,6 +94,9 @@ func TestClientBounds(t *testing.T) {
 	} {
 		refused("listen", with(change), want)
 	}
+	if err := g.Summary().Refused; !errors.Is(err, message.OutOfBounds) && !errors.Is(err, message.NotPermitted) && !errors.Is(err, message.Unsupported) {
+		t.Errorf("refused for %v", err)
+	}
 	if g.Flows() != 0 {
 		t.Fatalf("%d flows although all requests were refused", g.Flows())
 	}

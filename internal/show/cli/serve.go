@@ -239,6 +239,11 @@ func (l *sessionLog) line(session serve.Session) {
 				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], unit.FormatBytes(float64(bytes)), unit.FormatRate(float64(bytes)*8/session.WindowS))
 			}
 		}
+	} else if session.Refused != nil {
+		first, more, _ := strings.Cut(session.Refused.Error(), "\n")
+		if text = "refused: " + first; more != "" {
+			text += ", and the like of other flows"
+		}
 	} else if why == "" {
 		why = "the client left before its test was over"
 	}
