@@ -14,7 +14,7 @@ import (
 // Statuses of a run besides those of package record.
 const (
 	// Running: a store holds the run and saves trials to it.
-	Running = "running"
+	Running = record.StatusRunning
 	// Interrupted: its holder stopped or died before the run was finished. Its
 	// trials are all there, and Resume can take it up.
 	Interrupted = "interrupted"

@@ -73,20 +73,10 @@ func (c *conductor) checkResumable(before string) error {
 
 // restore makes the conductor of a saved run, as it was except for the options.
 func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, error) {
-	s, err := study.Parse(saved.ID, []byte(saved.StudyFile), saved.Design.Set...)
+	plan, err := study.PlanOf(saved)
 	if err != nil {
-		return nil, fmt.Errorf("the study of run %s can no longer be read: %w", saved.ID, err)
+		return nil, err
 	}
-	plan, err := study.NewPlan(s, saved.Design.Parts...)
-	if err == nil {
-		plan, err = plan.Only(saved.Design.Only)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the plan of run %s can no longer be made: %w", saved.ID, err)
-	}
-	d := &plan.Study.Design
-	d.Replicates, d.Until = saved.Design.Replicates, unit.Ratio(saved.Design.Until)
-	d.Budget = unit.Duration(saved.Design.BudgetS * float64(time.Second))
 	if err := plan.Redesign(o.Redesign); err != nil {
 		return nil, err
 	}

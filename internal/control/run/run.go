@@ -41,6 +41,9 @@ type Options struct {
 	Again string
 	// Redesign is the design of a resumed run from now on. The plan of a new one has it.
 	Redesign study.Redesign
+	// Reserve is how many trials the budget is to leave time for after the run, once it has
+	// the blocks that a verdict takes.
+	Reserve int
 	// AllowMachine permits settings that are not confined to a namespace.
 	AllowMachine bool
 	// Progress is called before and after each trial.

@@ -6,6 +6,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/stats"
 )
 
 // maxBlocks bounds a run without a budget whose intervals do not become narrow.
@@ -27,7 +28,11 @@ func (c *conductor) ended(block int) string {
 		return notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
-	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+c.remaining(block).Seconds() > d.BudgetS {
+	budget := d.BudgetS
+	if block > stats.LeastBlocks {
+		budget -= float64(c.options.Reserve) * c.trialTime().Seconds()
+	}
+	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+c.remaining(block).Seconds() > budget {
 		return record.StatusBudget
 	}
 	return ""

@@ -84,31 +84,35 @@ func (c *conductor) have(trials []record.Trial, each float64) *conductor {
 func TestEnough(t *testing.T) {
 	const steady, wild = 0.001, 0.9
 	for _, c := range []struct {
-		name   string
-		design record.Design
-		trials int // finished
-		spread float64
-		each   float64 // seconds of a trial
-		want   string  // status; empty: go on
+		name    string
+		design  record.Design
+		trials  int // finished
+		spread  float64
+		each    float64 // seconds of a trial
+		want    string  // status; empty: go on
+		reserve int     // trials
 	}{
-		{"nothing yet", record.Design{Replicates: 3}, 0, steady, 0, ""},
-		{"a block missing", record.Design{Replicates: 3}, 4, steady, 1, ""},
-		{"all blocks", record.Design{Replicates: 3}, 6, wild, 1, notebook.Complete},
-		{"narrow", record.Design{Replicates: 4, Until: 0.1}, 8, steady, 1, notebook.Complete},
-		{"wide", record.Design{Replicates: 3, Until: 0.1}, 6, wild, 1, ""},
-		{"narrow within a block", record.Design{Replicates: 3, Until: 0.1}, 7, steady, 1, ""},
-		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1, record.StatusBlocks},
-		{"narrow after all blocks that there may be", record.Design{Replicates: 3, Until: 0.1}, 2 * maxBlocks, steady, 1, notebook.Complete},
-		{"more blocks were asked for", record.Design{Replicates: 100, Until: 0.001}, 2 * maxBlocks, wild, 1, ""},
-		{"the next block fits the budget", record.Design{Replicates: 9, BudgetS: 8.5}, 6, wild, 1, ""},
-		{"the next block does not fit", record.Design{Replicates: 9, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget},
-		{"what is left of the block fits", record.Design{Replicates: 9, BudgetS: 8.5}, 7, wild, 1, ""},
-		{"wide, and the next block does not fit", record.Design{Replicates: 3, Until: 0.1, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget},
-		{"all done, in whatever time", record.Design{Replicates: 3, BudgetS: 7.5}, 6, wild, 9, notebook.Complete},
-		{"the first block, whatever it takes", record.Design{Replicates: 3, BudgetS: 1}, 0, wild, 0, ""},
+		{"nothing yet", record.Design{Replicates: 3}, 0, steady, 0, "", 0},
+		{"a block missing", record.Design{Replicates: 3}, 4, steady, 1, "", 0},
+		{"all blocks", record.Design{Replicates: 3}, 6, wild, 1, notebook.Complete, 0},
+		{"narrow", record.Design{Replicates: 4, Until: 0.1}, 8, steady, 1, notebook.Complete, 0},
+		{"wide", record.Design{Replicates: 3, Until: 0.1}, 6, wild, 1, "", 0},
+		{"narrow within a block", record.Design{Replicates: 3, Until: 0.1}, 7, steady, 1, "", 0},
+		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1, record.StatusBlocks, 0},
+		{"narrow after all blocks that there may be", record.Design{Replicates: 3, Until: 0.1}, 2 * maxBlocks, steady, 1, notebook.Complete, 0},
+		{"more blocks were asked for", record.Design{Replicates: 100, Until: 0.001}, 2 * maxBlocks, wild, 1, "", 0},
+		{"the next block fits the budget", record.Design{Replicates: 9, BudgetS: 8.5}, 6, wild, 1, "", 0},
+		{"the next block does not fit", record.Design{Replicates: 9, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget, 0},
+		{"what is left of the block fits", record.Design{Replicates: 9, BudgetS: 8.5}, 7, wild, 1, "", 0},
+		{"wide, and the next block does not fit", record.Design{Replicates: 3, Until: 0.1, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget, 0},
+		{"all done, in whatever time", record.Design{Replicates: 3, BudgetS: 7.5}, 6, wild, 9, notebook.Complete, 0},
+		{"the first block, whatever it takes", record.Design{Replicates: 3, BudgetS: 1}, 0, wild, 0, "", 0},
+		{"verdicts before what is reserved", record.Design{Replicates: 9, BudgetS: 10.5}, 6, wild, 1, "", 4},
+		{"what is reserved before more blocks", record.Design{Replicates: 9, BudgetS: 10.5}, 8, wild, 1, record.StatusBudget, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := fresh(t, c.design)
+			run.options.Reserve = c.reserve
 			run.have(trialsOf(run.plan, c.trials, c.spread)[:c.trials], c.each)
 			if status := run.ended(run.nextBlock()); status != c.want {
 				t.Errorf("status %q, want %q", status, c.want)

@@ -29,8 +29,16 @@ func TestBudget(t *testing.T) {
 		t.Fatalf("%v, %d runs: %s", err, len(f.plans), result.Answer)
 	}
 	first, second := time.Duration(f.plans[0].Study.Design.Budget), time.Duration(f.plans[1].Study.Design.Budget)
-	if spent := time.Duration(len(f.plans[0].Treatments)*f.plans[0].Blocks()) * time.Second; first >= time.Hour || second != time.Hour-spent {
+	if spent := time.Duration(len(f.plans[0].Treatments)*f.plans[0].Blocks()) * time.Second; first != time.Hour || f.kept[0] != proofTrials || f.kept[1] != 0 || second != time.Hour-spent {
 		t.Errorf("the first run has %s, the second %s", first, second)
+	}
+	// The budget ends the first run before there are verdicts.
+	f, o = budget(10 * time.Minute)
+	f.blocks = 2
+	result, kept, err = f.tune(t.Context(), t, o)
+	if err != nil || kept != "" || !strings.HasPrefix(result.Answer, "Ended by --budget 10m0s after 2 of ") || !strings.Contains(result.Answer, "linerate run --resume run-1 --budget ") ||
+		!strings.Contains(result.Answer, "linerate tune --run run-1 --keep") || strings.Contains(result.Answer, "clearly improves") {
+		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 	// The first trials take longer than was planned: nothing is left for the proof.
 	f, o = budget(10 * time.Minute)

@@ -11,11 +11,16 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 )
 
 // keep finds the settings that are enough, proves them by themselves, and writes them.
 func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
+	if stats.Unjudged(made) != "" {
+		result.Answer += fmt.Sprintf(" No file written; then continue with: linerate tune --run %s --keep.", made.ID)
+		return nil
+	}
 	d.Ablate = false
 	search := func(trades bool) (*tuning.Found, error) {
 		enough := tuning.Enough{

@@ -280,7 +280,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	if err := t.afford(plan, d); err != nil {
+	if o.Reserve, err = t.afford(plan, d); err != nil {
 		return nil, err
 	}
 	if o.Planned != nil {

@@ -45,11 +45,13 @@ type fakeHosts struct {
 	tryErr        error
 	runErr        error
 	trials        int // 0: a run has none
+	blocks        int // after which the budget ends a run; 0: it does not
 	during        func()
 
 	tried  []setting.Setting
 	plans  []*study.Plan
-	opened int // notebooks
+	kept   []int // trials for which a run leaves time
+	opened int   // notebooks
 	closed int
 	shown  []string // runs given to Finished
 	proven []string // what was noted in runs
@@ -68,13 +70,13 @@ func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []sett
 }
 
 func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o run.Options) (*record.Run, error) {
-	f.plans = append(f.plans, plan)
+	f.plans, f.kept = append(f.plans, plan), append(f.kept, o.Reserve)
 	if f.during != nil {
 		f.during()
 	}
 	made := &record.Run{
 		ID: fmt.Sprint("run-", len(f.plans)), Study: plan.Study.Name, StudyFile: o.StudyFile, Status: "complete",
-		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set}, Margin: 0.03, Confidence: 0.95,
+		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set, Replicates: plan.Blocks(), BudgetS: plan.Study.Design.Budget.Seconds()}, Margin: 0.03, Confidence: 0.95,
 	}
 	if f.trials == 0 {
 		return made, f.runErr
@@ -93,7 +95,11 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 			sets[l.Name][setting.CongestionControl] = l.Workload.CongestionControl
 		}
 	}
-	sciencetest.Factorial(made, plan.Blocks(), func(levels map[string]string, _, _ int) record.Trial {
+	blocks := plan.Blocks()
+	if f.blocks > 0 {
+		blocks, made.Status = f.blocks, record.StatusBudget
+	}
+	sciencetest.Factorial(made, blocks, func(levels map[string]string, _, _ int) record.Trial {
 		set := sets[levels[settingfile.Factor]]
 		t := record.Trial{GoodputBps: f.goodput(set) * noise()}
 		if random.Float64() < f.dips {

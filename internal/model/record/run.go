@@ -29,7 +29,7 @@ type Run struct {
 	DurationS float64   `json:"duration_s"`
 	// Status is complete, budget (stopped by the budget before the design was
 	// fulfilled), blocks (stopped after the greatest number of blocks, before
-	// `until` held), or interrupted.
+	// `until` held), interrupted, or running.
 	Status string `json:"status"`
 	// Error is why linerate itself interrupted the run; empty: it did not.
 	Error string `json:"error,omitempty"`
@@ -87,10 +87,12 @@ type Proven struct {
 	Of int `json:"of"`
 }
 
-// Statuses of a run that ended by itself before its design was fulfilled.
 const (
+	// StatusBudget and StatusBlocks: it ended by itself before its design was fulfilled.
 	StatusBudget = "budget"
 	StatusBlocks = "blocks"
+	// StatusRunning: its trials are being made.
+	StatusRunning = "running"
 )
 
 // Design says how a run's trials were arranged: the study's design with what

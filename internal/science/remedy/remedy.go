@@ -18,6 +18,7 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
 )
 
 // Fix is what is to be changed.
@@ -49,7 +50,13 @@ var ErrNone = errors.New("no recommendation")
 // that kept settings, those. The error is ErrNone, with the reason, if there is no such
 // treatment or the run did not end.
 func Recommended(run *record.Run) (*Fix, error) {
-	if run.Status == "interrupted" || run.Status == "running" {
+	if run.Status == record.StatusRunning {
+		return nil, fmt.Errorf("%w: %s: wait for its end", ErrNone, BeingMade(run))
+	}
+	if unjudged := stats.Unjudged(run); unjudged != "" && run.Proven == nil {
+		return nil, fmt.Errorf("%w: run %s %s", ErrNone, run.ID, unjudged)
+	}
+	if run.Status == "interrupted" {
 		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
@@ -89,6 +96,15 @@ func Recommended(run *record.Run) (*Fix, error) {
 		fix.Advice = append(fix.Advice, flush(run, changes)...)
 	}
 	return fix, err
+}
+
+// BeingMade says how far a run is whose trials are being made.
+func BeingMade(run *record.Run) string {
+	of := ""
+	if planned := study.Planned(run); planned > 0 {
+		of = fmt.Sprintf(" of %d", planned)
+	}
+	return fmt.Sprintf("run %s is still being made (%d%s trials)", run.ID, len(run.Trials), of)
 }
 
 // findings are the names of a run's findings, or "none".

@@ -29,6 +29,11 @@ func answer(t *record.Tune, run *record.Run) string {
 	switch {
 	case t.List == nil:
 		return "The list has not been tried."
+	case stats.Unjudged(run) != "":
+		unjudged := stats.Unjudged(run)
+		said = append(said, strings.ToUpper(unjudged[:1])+unjudged[1:]+".")
+		name, many := subject(t)
+		parts = append(parts, name+does(t, of, many))
 	case listIsOne(run, t.Settings):
 		parts = append(parts, only(t.Settings)+does(t, of, false))
 	default:

@@ -105,6 +105,8 @@ func failedChecks(c *record.Conclusion) string {
 func ending(c *record.Conclusion) string {
 	e := c.Ending
 	switch e.Status {
+	case record.StatusRunning:
+		return "The run is still being made: after " + words.Count(c.Trials, "trial") + ", its answer may change"
 	case "interrupted":
 		return "The run ended early (interrupted), after " + words.Count(c.Trials, "trial")
 	case record.StatusBlocks:

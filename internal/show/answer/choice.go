@@ -274,7 +274,7 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	switch {
 	case len(fixes) == 1 && len(larger) > 0:
 		return fixes[0] + " is enough to reach the limit; " + words.FirstFew(larger, "and") + words.Verb(len(larger), " reaches", " reach") + " it, too"
-	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted":
+	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted" && c.Ending.Status != record.StatusRunning:
 		return "only " + fixes[0] + " reaches the limit"
 	case len(fixes) > 0 && !said(fixes):
 		return "the limit is reached with " + words.FirstFew(fixes, "or")

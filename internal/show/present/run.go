@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/chart"
@@ -328,6 +329,10 @@ func warnings(v *view.View) []string {
 		}
 		if run.Error == "" || len(run.Trials) > 0 {
 			out = append(out, fmt.Sprintf("Interrupted: the figures are of %s; more were planned.", words.Count(len(run.Trials), "finished trial")))
+		}
+	case record.StatusRunning:
+		if run.StudyFile != "" {
+			out = append(out, words.Sentence(remedy.BeingMade(run))+": the figures are of those that are finished.")
 		}
 	case record.StatusBudget:
 		if wide := wide(run); wide != "" {

@@ -27,7 +27,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 			trials, took = trials+len(r.Trials), took+r.DurationS
 		}
 		r := runs[0]
-		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, words.Count(len(r.Treatments), "treatment"), words.Count(r.Design.Replicates, "block"), r.Seed, number.Seconds(took))}
+		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, words.Count(len(r.Treatments), "treatment"), blocks(r), r.Seed, number.Seconds(took))}
 	}
 	for i, c := range append([]*record.Tune{result}, result.Conditions...) {
 		text := c.Answer
@@ -109,6 +109,15 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		d.Summary = append(d.Summary, last)
 	}
 	return d
+}
+
+// blocks counts a run's blocks: "8 blocks", or "2 of 8 blocks" where more are planned.
+func blocks(run *record.Run) string {
+	made, planned := run.Blocks(), run.Design.Replicates
+	if made < planned && run.Status != "complete" {
+		return fmt.Sprintf("%d of %s", made, words.Count(planned, "block"))
+	}
+	return words.Count(made, "block")
 }
 
 // takenApart has, for each condition, what each setting of a list did that the
