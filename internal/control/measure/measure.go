@@ -220,7 +220,7 @@ func (s *session) checkBounds() error {
 	}
 	var errs []error
 	if n := len(s.planned()); n > bounds.Flows {
-		errs = append(errs, fmt.Errorf("%d flows: the server allows %d", n, bounds.Flows))
+		errs = append(errs, fmt.Errorf("%d flows: the server allows %d; expected fewer --streams, or there: linerate serve --max-flows %d", n, bounds.Flows, n))
 	}
 	what, all := "with the warm-up", s.options.Warmup+s.options.Duration
 	if n := len(s.options.Modes); n > 1 {
@@ -230,7 +230,8 @@ func (s *session) checkBounds() error {
 		what, all = what+" and the idle phase", all+s.idleWindow()
 	}
 	if all.Seconds() > bounds.DurationS {
-		errs = append(errs, fmt.Errorf("%v %s: the server allows %v", all, what, time.Duration(bounds.DurationS*float64(time.Second))))
+		errs = append(errs, fmt.Errorf("%v %s: the server allows %v; expected a shorter --duration, or there: linerate serve --max-duration %s",
+			all, what, time.Duration(bounds.DurationS*float64(time.Second)), unit.Duration(roundUp(all))))
 	}
 	if search := s.options.LossFree; search != nil {
 		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
@@ -239,6 +240,15 @@ func (s *session) checkBounds() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// roundUp is a time that is at least as long, in whole minutes or, below one, seconds.
+func roundUp(d time.Duration) time.Duration {
+	step := time.Minute
+	if d < step {
+		step = time.Second
+	}
+	return (d + step - 1).Truncate(step)
 }
 
 // measure makes a trial in each mode, and one document of all.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"linerate/internal/host/iperf3/client"
+	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
 )
 
@@ -13,6 +14,11 @@ import (
 
 // openIperf3 opens the flows of a trial.
 func (a *agent) openIperf3(ctx context.Context, request message.Iperf3Request) (message.Iperf3Opened, error) {
+	if name := request.Flow.CongestionControl; name != "" {
+		if err := socket.TryCongestionControl(ctx, name); err != nil {
+			return message.Iperf3Opened{}, err
+		}
+	}
 	test, opened, err := client.Open(ctx, request)
 	if err != nil {
 		return opened, err

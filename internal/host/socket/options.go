@@ -1,12 +1,14 @@
 package socket
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"syscall"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -143,4 +145,19 @@ func AddrName(a netip.Addr) string {
 		return a.String()
 	}
 	return "any address"
+}
+
+// TryCongestionControl returns an error if connections of this host cannot have the
+// congestion control because the kernel does not have it.
+func TryCongestionControl(ctx context.Context, name string) error {
+	made := net.ListenConfig{Control: Control(message.FlowRequest{Spec: flow.Spec{CongestionControl: name}})}
+	l, err := made.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err == nil {
+		return l.Close()
+	}
+	there, unread := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
+	if !errors.Is(err, syscall.ENOENT) || unread != nil {
+		return nil // opening the connection says what else is wrong
+	}
+	return fmt.Errorf("congestion control %q, this host has %s", name, there)
 }

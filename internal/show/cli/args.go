@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/measure"
+	"linerate/internal/host/iperf3"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
@@ -186,6 +187,13 @@ func listenAt(text, byDefault string) (string, error) {
 func inUse(err error, address, flag string) error {
 	host, text, _ := net.SplitHostPort(address)
 	port, wrong := strconv.Atoi(text)
+	if errors.Is(err, syscall.EACCES) && wrong == nil && port < 1024 {
+		free := measure.DefaultPort
+		if flag == "--iperf3" {
+			free = iperf3.DefaultPort
+		}
+		return fmt.Errorf("%w: ports below 1024 need root or CAP_NET_BIND_SERVICE; another port: %s %s", err, flag, net.JoinHostPort(host, free))
+	}
 	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
 		return err
 	}

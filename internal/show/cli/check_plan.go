@@ -35,9 +35,11 @@ type planDocument struct {
 	// lab; absent: nothing is compared, or in too few blocks for a verdict.
 	Comparisons int                 `json:"comparisons"`
 	Sensitivity *record.Sensitivity `json:"sensitivity,omitempty"`
-	Until       float64             `json:"until,omitempty"`
-	BudgetS     float64             `json:"budget_s,omitempty"`
-	Seed        uint64              `json:"seed,omitempty"`
+	// Margin is the practical margin, such as 0.02: smaller differences do not matter.
+	Margin  float64 `json:"margin"`
+	Until   float64 `json:"until,omitempty"`
+	BudgetS float64 `json:"budget_s,omitempty"`
+	Seed    uint64  `json:"seed,omitempty"`
 	// Order holds, for each block, the treatments' names in the order of trials;
 	// absent without a seed, which each run then draws.
 	Order [][]string `json:"order,omitempty"`
@@ -82,7 +84,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		Blocks: blocks, Trials: blocks * len(p.Treatments),
 		EstimateS:   p.Time(blocks).Seconds(),
 		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p),
-		Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
+		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
 	}
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)

@@ -63,23 +63,33 @@ const limitsExplained = 4
 func (d *planDocument) changes() *document.Table {
 	var rows [][]string
 	add := func(name string, lines []string) {
-		for _, line := range someLines(lines) {
+		for _, line := range lines {
 			rows = append(rows, []string{name, line})
 			name = ""
 		}
 	}
+	named := map[string]int{}
 	for _, f := range d.Factors {
 		for _, l := range f.Levels {
-			lines := slices.Clone(l.SettingLines)
-			for _, line := range l.FlowLines {
+			named[l.Name]++
+		}
+	}
+	for _, f := range d.Factors {
+		for _, l := range f.Levels {
+			lines := someLines(l.SettingLines)
+			for _, line := range someLines(l.FlowLines) {
 				lines = append(lines, "flows: "+line)
 			}
-			add(l.Name, lines)
+			name := l.Name
+			if named[name] > 1 { // of several factors
+				name = f.Name + " " + name
+			}
+			add(name, lines)
 		}
 	}
 	for i, t := range d.Treatments {
 		if i == 0 || !slices.Equal(t.Events, d.Treatments[i-1].Events) {
-			add(t.Name, t.Events)
+			add(t.Name, someLines(t.Events))
 		}
 	}
 	if rows == nil {
@@ -92,9 +102,9 @@ func (d *planDocument) changes() *document.Table {
 func someLines(lines []string) []string {
 	const most = 8
 	if len(lines) <= most+1 {
-		return lines
+		return slices.Clone(lines)
 	}
-	return append(append([]string{}, lines[:most-1]...), fmt.Sprintf("… and %d more, to", len(lines)-most), lines[len(lines)-1])
+	return append(slices.Clone(lines[:most-1]), fmt.Sprintf("… %d more, and the last:", len(lines)-most), lines[len(lines)-1])
 }
 
 // judgedBy says so of a study that is not about goodput alone.
@@ -117,6 +127,7 @@ func (d *planDocument) order() (list []document.Block) {
 	}
 	if d.Sensitivity != nil {
 		say("Detects %s.", evidence.Sensitivity(d.Sensitivity))
+		say("Margin %.3g %%: smaller differences do not matter.", 100*d.Margin)
 	}
 	for _, text := range d.Warnings {
 		if !strings.HasSuffix(text, "?") {

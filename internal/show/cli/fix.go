@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/remedy"
+	"linerate/internal/show/evidence"
 	"linerate/internal/show/export"
 	"linerate/internal/show/text"
 )
@@ -82,7 +83,8 @@ for is in a script that systemd runs at boot. Nothing is changed on any host.
 
 RUN is a run's name, the beginning of one, or latest.
 
-Exit status: 0; 2 bad usage; 3 the run recommends nothing, or is in doubt.`,
+Exit status: 0; 2 bad usage; 3 the run recommends nothing, nothing is written; or the
+run is in doubt, a trust check failed: its fix is written, and stderr says why.`,
 		Example: `  linerate fix latest
   linerate fix latest --host nas --map eth0=enp3s0 | ssh root@nas sh
   linerate fix latest --format netplan -o fix
@@ -148,6 +150,9 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	f.remark(s.err, fix)
+	if why := evidence.InDoubt(run); why != "" {
+		say(s.err, "linerate: the run is in doubt: %s (exit status %d); linerate report %s lists what failed\n", why, ExitDoubt, run.ID)
+	}
 	return doubt(run)
 }
 

@@ -45,10 +45,11 @@ func TestScripts(t *testing.T) {
 }
 
 // keep enters a run of the study arp-flux, made up, into the script's notebook:
-// keep SEED BLOCKS [whole|unfinished|failed|half|doubt|other [NAME]]; other is a run of another study.
+// keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|other [NAME]]; beyond has a
+// trial beyond the limit of its path, other is a run of another study.
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: keep SEED BLOCKS [whole|unfinished|failed|half|doubt|other [NAME]]")
+		ts.Fatalf("usage: keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|other [NAME]]")
 	}
 	seed, err := strconv.ParseUint(args[0], 10, 64)
 	ts.Check(err)
@@ -76,6 +77,9 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 		if how == "half" && trial.Levels["direction"] == "writes" {
 			trial.GoodputBps /= 2
 		}
+		if how == "beyond" && trial.Order == 1 { // the limit of its path
+			trial.GoodputBps *= 100
+		}
 		ts.Check(store.SaveTrial(ctx, run.ID, trial))
 	}
 	switch how {
@@ -96,16 +100,25 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(store.Close())
 }
 
-// hold begins a run as keep does, and keeps making it until the script ends: hold SEED.
+// hold begins a run as keep does, and keeps making it until the script ends: hold SEED
+// [BLOCKS].
 func hold(ts *testscript.TestScript, _ bool, args []string) {
 	seed, err := strconv.ParseUint(args[0], 10, 64)
 	ts.Check(err)
 	store, err := sqlite.Open(context.Background(), ts.Getenv(notebook.Variable))
 	ts.Check(err)
 	ts.Defer(func() { _ = store.Close() })
-	run := sciencetest.Run(seed, 0)
+	blocks := 0
+	if len(args) > 1 {
+		blocks, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	}
+	run := sciencetest.Run(seed, blocks)
 	run.Started = time.Now()
 	ts.Check(store.Begin(context.Background(), run))
+	for _, trial := range run.Trials {
+		ts.Check(store.SaveTrial(context.Background(), run.ID, trial))
+	}
 }
 
 // announce marks something as active on the script's machine until the time is over:
