@@ -84,14 +84,8 @@ func formatCases() map[string]setting.Setting {
 // the format's program; empty: there is none.
 func files(t *testing.T, format string, settings ...setting.Setting) (dir string, own []string) {
 	t.Helper()
-	prefix := netip.MustParsePrefix
-	h := hostconfig.Host{Name: "nas", Settings: settings, Interfaces: []hostconfig.Interface{
-		{Name: "eth0", Prefixes: []netip.Prefix{prefix("10.1.0.1/24"), prefix("fd00:1::1/64")}},
-		{Name: "eth1", Prefixes: []netip.Prefix{prefix("10.2.0.1/24")}},
-	}}
-	at := slices.IndexFunc(hostconfig.Formats, func(f hostconfig.Format) bool { return f.Name == format })
 	dir = t.TempDir()
-	for _, file := range hostconfig.Formats[at].Config(h, []string{"Made by a test: \n$(false) \\"}).Files {
+	for _, file := range config(format, settings...).Files {
 		path := filepath.Join(dir, file.Path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -104,6 +98,16 @@ func files(t *testing.T, format string, settings ...setting.Setting) (dir string
 		}
 	}
 	return dir, own
+}
+
+func config(format string, settings ...setting.Setting) hostconfig.Config {
+	prefix := netip.MustParsePrefix
+	h := hostconfig.Host{Name: "nas", Settings: settings, Interfaces: []hostconfig.Interface{
+		{Name: "eth0", Prefixes: []netip.Prefix{prefix("10.1.0.1/24"), prefix("fd00:1::1/64")}},
+		{Name: "eth1", Prefixes: []netip.Prefix{prefix("10.2.0.1/24")}},
+	}}
+	at := slices.IndexFunc(hostconfig.Formats, func(f hostconfig.Format) bool { return f.Name == format })
+	return hostconfig.Formats[at].Config(h, []string{"Made by a test: \n$(false) \\"})
 }
 
 func contents(t *testing.T, path string) string {
@@ -311,6 +315,36 @@ func TestIfupdownApplies(t *testing.T) {
 		}
 		if rules := kerneltest.Do(t, "ip", "rule"); strings.Contains(rules, "from 10.2.0.1 lookup 300") {
 			t.Errorf("ifdown leaves the rule:\n%s", rules)
+		}
+	})
+}
+
+// TestIfupdownOnDebian: ifup makes routes with a source address beside Debian's own file,
+// which sources interfaces.d first and has the address in a stanza of its own.
+func TestIfupdownOnDebian(t *testing.T) {
+	ifup := parser(t, "usr/sbin/ifup", "sbin/ifup")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		kerneltest.Do(t, "ip", "address", "flush", "dev", "eth0")
+		route := setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Interface: "eth0", Source: netip.MustParseAddr("10.1.0.1"), Table: 100}}
+		dir, own := files(t, "ifupdown", route)
+		interfaces := filepath.Join(dir, "interfaces")
+		debian := "source " + dir + "/interfaces.d/*\n\nauto eth0\niface eth0 inet static\n    address 10.1.0.1/24\n"
+		if err := os.WriteFile(interfaces, []byte(debian), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		add := strings.NewReplacer("/etc/network/interfaces", interfaces, "/etc/network/linerate", own[0]).Replace(config("ifupdown", route).Apply[0])
+		for range 2 { // the second time adds nothing
+			kerneltest.Do(t, "sh", "-c", add)
+		}
+		if n := strings.Count(contents(t, interfaces), "source "+own[0]); n != 1 {
+			t.Errorf("the file is sourced %d times:\n%s", n, contents(t, interfaces))
+		}
+		if out, err := ifup("--no-scripts", "--force", "--state-dir", t.TempDir(), "-i", interfaces, "eth0").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if routes := kerneltest.Do(t, "ip", "route", "show", "table", "100"); !strings.Contains(routes, "10.1.0.0/24 dev eth0") {
+			t.Errorf("table 100:\n%s", routes)
 		}
 	})
 }

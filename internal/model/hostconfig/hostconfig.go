@@ -71,8 +71,8 @@ var Formats = []Format{
 	{Name: "systemd-networkd", Doc: "drop-ins of the interfaces' .network files", begin: newNetworkd,
 		note: "rename each IF.network.d after the .network file that networkctl status IF names"},
 	{Name: "networkmanager", Doc: "nmcli commands, which NetworkManager keeps", begin: newNMCLI},
-	{Name: "ifupdown", Doc: "stanzas for /etc/network/interfaces.d", begin: newIfupdown,
-		note: "/etc/network/interfaces must have: source /etc/network/interfaces.d/*"},
+	{Name: "ifupdown", Doc: "stanzas that /etc/network/interfaces sources at its end", begin: newIfupdown,
+		note: "ifup brings up an interface by its stanzas in the order in which it reads them: the source line has to be after those with the addresses"},
 }
 
 // Paths of the files.

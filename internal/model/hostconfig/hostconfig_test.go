@@ -204,8 +204,8 @@ func TestScripts(t *testing.T) {
 		{"networkmanager", nmcliPath, `+ipv4.routes '0.0.0.0/0 10.2.0.9 7 initcwnd=40'` + "\n"},
 		{"networkmanager", nmcliPath, `+ipv4.routing-rules 'priority 32765 from 10.1.0.1 table 101'` + "\n"},
 		{"networkmanager", scriptPath, "\nip neigh replace 10.1.0.7 lladdr 02:00:00:02:00:07 dev eth0 nud permanent || status=1\n"},
-		{"ifupdown", "etc/network/interfaces.d/linerate", "\niface eth0 inet manual\n    up ip neigh replace 10.1.0.7 "},
-		{"ifupdown", "etc/network/interfaces.d/linerate", "    up ip rule add from 10.1.0.1 lookup 101\n    down ip rule del from 10.1.0.1 lookup 101 || true\n"},
+		{"ifupdown", ifupdownPath, "\niface eth0 inet manual\n    up ip neigh replace 10.1.0.7 "},
+		{"ifupdown", ifupdownPath, "    up ip rule add from 10.1.0.1 lookup 101\n    down ip rule del from 10.1.0.1 lookup 101 || true\n"},
 		{"sysctl", scriptPath, "\nip rule del from 10.1.0.1 lookup 101 2>/dev/null\nip rule add from 10.1.0.1 lookup 101 || status=1\n"},
 	} {
 		if made := text(t, test.format, test.path); !strings.Contains(made, test.want) {

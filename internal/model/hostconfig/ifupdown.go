@@ -2,6 +2,11 @@ package hostconfig
 
 import "strings"
 
+// ifupdownPath is a file that /etc/network/interfaces sources at its end. ifup runs the
+// stanzas of an interface in the order in which it reads them, and a route with a source
+// address needs the address; Debian's own file sources interfaces.d before its stanzas.
+const ifupdownPath = "etc/network/linerate"
+
 // ifupdown collects the commands of each interface (interfaces(5)): a stanza for an
 // interface that has others already is added to them.
 type ifupdown struct {
@@ -32,11 +37,12 @@ func (i *ifupdown) files(head []string) []File {
 	for _, name := range i.names {
 		text += "\niface " + name + " inet manual\n    " + strings.Join(i.lines[name], "\n    ") + "\n"
 	}
-	return []File{{"etc/network/interfaces.d/linerate", 0o644, text}}
+	return []File{{ifupdownPath, 0o644, text}}
 }
 
 func (i *ifupdown) apply() []string {
-	var list []string
+	const source = "source /" + ifupdownPath
+	list := []string{"grep -qx '" + source + "' /etc/network/interfaces || echo '" + source + "' >> /etc/network/interfaces"}
 	for _, name := range i.names {
 		list = append(list, "ifdown "+Quote(name)+"; ifup "+Quote(name))
 	}
