@@ -155,6 +155,7 @@ func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottl
 			f.Expected = predictions[i]
 		}
 		f.LimitedBy, f.LimitedWhy = bottlenecks[i].By, bottlenecks[i].Why
+		f.RefusedBytes = int64(bottlenecks[i].Refused * float64(f.RetransBytes))
 	}
 	return flows
 }

@@ -113,8 +113,10 @@ type Flow struct {
 	GoodputBps      float64 `json:"goodput_bps"`
 	// SenderAverageBps is written bytes over the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`
-	// RetransBytes were sent again, in the common window.
+	// RetransBytes were sent again, in the common window. TCP counts them before the
+	// host's own queue takes them: RefusedBytes of them at least never left the host.
 	RetransBytes int64 `json:"retrans_bytes"`
+	RefusedBytes int64 `json:"retrans_refused_bytes,omitempty"`
 	// RetransSegments is the same in segments (TCP_INFO total_retrans).
 	RetransSegments int64 `json:"retrans_segments,omitempty"`
 	// SentBytes is TCP payload sent in the common window, retransmissions included
@@ -194,6 +196,9 @@ type Flow struct {
 	// Bins are received bytes per sampling interval inside the window.
 	Bins []int64 `json:"bins,omitempty"`
 }
+
+// ResentBytes were sent again, at most: without those that its host refused to send.
+func (f Flow) ResentBytes() int64 { return f.RetransBytes - f.RefusedBytes }
 
 // CapBps is the least of the flow's own caps; 0: it has none.
 func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }

@@ -13,6 +13,7 @@ package bottleneck
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -76,8 +77,12 @@ const (
 )
 
 // Verdict is what held a flow back, and the figures that show it. By is empty where it
-// cannot be attributed; Why then says why not, if anything does.
-type Verdict struct{ By, Why string }
+// cannot be attributed; Why then says why not, if anything does. Refused is the least share
+// of what it sent again that never left its host.
+type Verdict struct {
+	By, Why string
+	Refused float64
+}
 
 // Attribute returns a verdict for each flow of a window of so many seconds, in their
 // order. Flows have their Path, as far as it is known. Complete says that the topology
@@ -93,6 +98,9 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 			v.By, v.Why = s.datagrams(f)
 		case flow.Of(f.Protocol).Name == flow.TCP:
 			v.By, v.Why = s.stream(f)
+			if part, why := s.refused(f); part > 0 {
+				v.Refused, v.Why = part, strings.TrimPrefix(v.Why+"; "+why, "; ")
+			}
 		}
 	}
 	return verdicts

@@ -171,16 +171,14 @@ func (s scene) backpressure(f record.Flow) string {
 		if waits, _ := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
 			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
 		}
-		dropped := 0.0
+		drops := 0.0
 		for _, q := range h.End.Qdiscs {
-			for _, begin := range h.Begin.Qdiscs {
-				if q.Interface == l.At.Interface && begin.Interface == q.Interface && begin.Handle == q.Handle && begin.Kind == q.Kind {
-					dropped = max(dropped, record.Grown(begin.Drops, q.Drops))
-				}
+			if q.Interface == l.At.Interface {
+				drops = max(drops, dropped(h, q))
 			}
 		}
-		if lost := max(float64(f.RetransSegments), datagramsLost(f)); dropped > 0 && dropped >= most*lost && lost > 0 {
-			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, dropped)
+		if lost := max(float64(f.RetransSegments), datagramsLost(f)); drops > 0 && drops >= most*lost && lost > 0 {
+			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, drops)
 		}
 	}
 	return ""

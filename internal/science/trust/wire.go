@@ -46,7 +46,7 @@ func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.unc
 
 // receive adds what a flow's receiver makes of bytes that arrived.
 func (a *account) receive(f record.Flow, arrived, windowS float64) {
-	a.retrans += float64(f.RetransBytes)
+	a.retrans += float64(f.ResentBytes())
 	behind := float64(readerBehindBytes)
 	if d := f.Datagrams; d != nil {
 		a.uncounted += float64(d.Lost+d.Duplicates+d.Stale) * float64(d.Bytes)

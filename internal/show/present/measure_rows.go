@@ -264,7 +264,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		case by == "":
 			by = "not attributed"
 		}
-		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.RetransBytes)), rtt, by}
+		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.ResentBytes())), rtt, by}
 	}
 }
 
