@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/show/view"
 )
 
 // graph is the topology as drawn: boxes in columns, the host in question at the
@@ -36,11 +37,59 @@ type slot struct {
 
 // edge is one link, or a bundle of them, with its load both ways.
 type edge struct {
-	a, b   *slot
-	ab, ba float64 // bit/s from a to b, and back
-	limit  float64 // of each direction; 0: unknown
-	links  int
-	ends   []topology.End // of the links
+	a, b *slot
+	linkLoad
+	links int
+	ends  []topology.End // of the links
+}
+
+// linkLoad is what a link carried from a to b, and back.
+type linkLoad struct {
+	ab, ba wayLoad
+	data   way
+}
+
+// way is the one that a treatment's data takes.
+type way int
+
+const (
+	bothWays way = iota // or neither
+	aToB
+	bToA
+)
+
+// wayLoad is what a link carried one way, beside its rate that way; 0: unknown.
+type wayLoad struct{ bps, limit float64 }
+
+func (w wayLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
+
+// shown is the direction that stands for the link: that of the data, else the one that is
+// full, else the busier one.
+func (l linkLoad) shown() wayLoad {
+	switch {
+	case l.data == aToB:
+		return l.ab
+	case l.data == bToA:
+		return l.ba
+	case l.ab.full() != l.ba.full():
+		return map[bool]wayLoad{true: l.ab, false: l.ba}[l.ab.full()]
+	case l.ab.bps > l.ba.bps:
+		return l.ab
+	}
+	return l.ba
+}
+
+func (l linkLoad) load() float64 { return l.shown().bps }
+
+func (l linkLoad) full() bool { return l.shown().full() }
+
+// add bundles another link with this one.
+func (l *linkLoad) add(other linkLoad) {
+	l.ab = wayLoad{l.ab.bps + other.ab.bps, l.ab.limit + other.ab.limit}
+	l.ba = wayLoad{l.ba.bps + other.ba.bps, l.ba.limit + other.ba.limit}
+	if l.data != other.data {
+		l.data = bothWays
+	}
 }
 
 // Where a drawing gets too full: more hosts than this are gathered into boxes,
@@ -73,14 +122,15 @@ func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, f
 		if !ok {
 			continue
 		}
-		ab, ba, limit := linkLoad(l, loads)
+		load := loadOf(l, loads)
 		together := counts[k] > mostLinks || k.a.caption != "" || k.b.caption != ""
 		if e := bundles[k]; together && e != nil {
-			e.ab, e.ba, e.limit, e.links = e.ab+ab, e.ba+ba, e.limit+limit, e.links+1
+			e.add(load)
+			e.links++
 			e.ends = append(e.ends, l.From, l.To)
 			continue
 		}
-		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, ab: ab, ba: ba, limit: limit, links: 1, ends: []topology.End{l.From, l.To}}
+		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, linkLoad: load, links: 1, ends: []topology.End{l.From, l.To}}
 		e.a.far, e.b.far = e.b, e.a
 		if together {
 			bundles[k] = e
@@ -103,15 +153,29 @@ func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.Tre
 	return loads
 }
 
-// linkLoad is what a link carried each way, from either end's counters.
-func linkLoad(l *topology.Link, loads map[topology.End]record.TreatmentInterface) (ab, ba, limit float64) {
-	if p, ok := loads[l.From]; ok {
-		return p.TxBps, p.RxBps, p.LimitBps
+// loadOf is what a link carried each way, from either end's counters. A link of different
+// rates has those of its description: an interface has that of one direction.
+func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) linkLoad {
+	out := linkLoad{ab: wayLoad{limit: float64(l.Towards(l.From).Rate)}, ba: wayLoad{limit: float64(l.Towards(l.To).Rate)}}
+	sent, received := aToB, bToA
+	p, ok := loads[l.From]
+	if out.ab.bps, out.ba.bps = p.TxBps, p.RxBps; !ok {
+		if p, ok = loads[l.To]; !ok {
+			return out
+		}
+		out.ab.bps, out.ba.bps = p.RxBps, p.TxBps
+		sent, received = bToA, aToB
 	}
-	if p, ok := loads[l.To]; ok {
-		return p.RxBps, p.TxBps, p.LimitBps
+	if out.ab.limit == out.ba.limit {
+		out.ab.limit, out.ba.limit = p.LimitBps, p.LimitBps
 	}
-	return 0, 0, float64(l.Rate)
+	switch view.DataWay(p) {
+	case record.Tx:
+		out.data = sent
+	case record.Rx:
+		out.data = received
+	}
+	return out
 }
 
 func slotLabel(topo *topology.Topology, e topology.End) string {
@@ -248,5 +312,3 @@ func (g *graph) order(column []*node) {
 	}
 	slices.SortStableFunc(column, func(a, b *node) int { return cmp.Compare(center[a], center[b]) })
 }
-
-func (e *edge) load() float64 { return max(e.ab, e.ba) }

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -139,10 +140,7 @@ func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
 
 // strand is how thick a flow is drawn.
 func (p *pathDrawing) strand(e *edge, f record.Flow) float64 {
-	most := e.limit
-	if most == 0 {
-		most = p.trial.GoodputBps
-	}
+	most := cmp.Or(max(e.ab.limit, e.ba.limit), p.trial.GoodputBps)
 	return max(fullStrand*f.GoodputBps/max(most, 1), leastStrand)
 }
 

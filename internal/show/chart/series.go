@@ -48,13 +48,10 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 		if len(lines) == 0 {
 			continue
 		}
-		limit, busiest := 0.0, 0.0
-		for _, p := range view.InterfacesOf(t, v.Focus) {
-			limit = max(limit, p.LimitBps)
-		}
+		limit, busiest := rateOf(view.InterfacesOf(t, v.Focus)), 0.0
 		for _, l := range lines {
 			busiest = max(busiest, l.mean())
-			high = max(high, slices.Max(l.bps), limit)
+			high = max(high, slices.Max(l.bps), limit.bps)
 			for i := range l.at {
 				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.Focus, l.name, number.Fixed(l.at[i], 4), number.Fixed(l.bps[i], 0)})
 			}
@@ -100,10 +97,31 @@ func loadsIn(v *view.View, t *record.Treatment, trial *record.Trial) (out []load
 	return out
 }
 
+// linkRate is the rate that loads are held against, and what it is of.
+type linkRate struct {
+	of  string
+	bps float64
+}
+
+// rateOf is the rate of the links of a host's interfaces, the highest where they differ.
+func rateOf(interfaces []record.TreatmentInterface) linkRate {
+	rate := linkRate{of: "rate of the link"}
+	for i, p := range interfaces {
+		switch {
+		case i > 0 && (p.LimitBps != rate.bps || rate.of == "rate of the fastest link"):
+			rate.of = "rate of the fastest link"
+		case i > 0:
+			rate.of = "rate of each link"
+		}
+		rate.bps = max(rate.bps, p.LimitBps)
+	}
+	return rate
+}
+
 // headroom above the highest load is where the limit is named.
 const headroom = 1.14
 
-func seriesPanel(lines []loadSeries, limit, high, width float64) *figure.Drawing {
+func seriesPanel(lines []loadSeries, limit linkRate, high, width float64) *figure.Drawing {
 	s := number.BitScale(high)
 	marks := ticks(0, high*headroom*s.Per, 4)
 	labels := tickLabels(marks)
@@ -120,9 +138,9 @@ func seriesPanel(lines []loadSeries, limit, high, width float64) *figure.Drawing
 	p.yAxis(marks, labels, s.Unit)
 	times := ticks(0, end, 5)
 	p.xAxis(times, tickLabels(times), "seconds since the window began")
-	if limit > 0 {
-		p.across(figure.Limit, 1.6, limit).Dash()
-		p.Text(p.right, p.y(limit)-11, "rate of each link "+number.LinkRate(limit), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+	if limit.bps > 0 {
+		p.across(figure.Limit, 1.6, limit.bps).Dash()
+		p.Text(p.right, p.y(limit.bps)-11, limit.of+" "+number.LinkRate(limit.bps), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
 	var ends []curveEnd
 	for i, l := range lines {

@@ -26,7 +26,7 @@ func topologyFigure(v *view.View) (figure.Figure, bool) {
 	return f, len(f.Panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load in the busier direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
 
 func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 	t := r.Treatments[c]
@@ -192,8 +192,6 @@ func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *f
 	return d
 }
 
-func (e *edge) full() bool { return e.limit > 0 && e.load() >= fullLoad*e.limit }
-
 // curve runs from a to b; links within a column bow out to the side.
 func (e *edge) curve() []figure.Point {
 	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
@@ -210,10 +208,7 @@ func (e *edge) idle(most float64) bool { return e.load() < most/200 }
 
 func (e *edge) draw(d *figure.Drawing, most float64) {
 	points := e.curve()
-	tip := e.a.name() + " → " + e.b.name() + ": " + number.LinkRate(e.ab) + "; back: " + number.LinkRate(e.ba)
-	if e.limit > 0 {
-		tip += "; rate " + number.LinkRate(e.limit)
-	}
+	tip := e.a.name() + " → " + e.b.name() + ": " + e.ab.spell() + "; back: " + e.ba.spell()
 	if e.idle(most) {
 		d.Line(figure.Base, 1.2, points...).Dash().Tip(tip)
 		return
@@ -223,13 +218,20 @@ func (e *edge) draw(d *figure.Drawing, most float64) {
 	if e.full() {
 		role = figure.Limit
 	}
-	for _, load := range []float64{e.ab, e.ba} {
-		if load >= e.load()/10 {
+	for _, load := range []wayLoad{e.ab, e.ba} {
+		if load.bps >= e.load()/10 {
 			points = arrow(d, points, width, role)
 		}
 		slices.Reverse(points)
 	}
 	d.Line(role, width, points...).Tip(tip)
+}
+
+func (w wayLoad) spell() string {
+	if w.limit > 0 {
+		return number.LinkRate(w.bps) + " of " + number.LinkRate(w.limit)
+	}
+	return number.LinkRate(w.bps)
 }
 
 // width is the thickness of a link; a bundle is as thick as one of its links.
@@ -273,7 +275,7 @@ func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	case !steep: // in the middle, clear of the arrow's head
 		mid = figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
 		head := 5.0
-		if (last.X > first.X) == (e.ab > e.ba) {
+		if (last.X > first.X) == (e.ab.bps > e.ba.bps) {
 			head = -head
 		}
 		mid.X += head
@@ -372,10 +374,9 @@ func topologyTitle(v *view.View) string {
 		n := 0
 		loads := loadsOf(t.Interfaces)
 		for i := range v.Run.Topology.Links {
-			e := &edge{}
-			e.ab, e.ba, e.limit = linkLoad(&v.Run.Topology.Links[i], loads)
-			known = known || e.limit > 0
-			if e.full() {
+			load := loadOf(&v.Run.Topology.Links[i], loads)
+			known = known || load.shown().limit > 0
+			if load.full() {
 				n++
 			}
 		}

@@ -190,25 +190,39 @@ func limitsOf(v *view.View) string {
 	return v.PerColumn(func(c int) string { return limitOf(v, c) })
 }
 
-// limitOf spells a condition's limit; treatments may differ in it.
+// mostLimits is how many limits are listed one by one.
+const mostLimits = 4
+
+// limitOf spells a condition's limit, or those of the treatments that differ in it as it is
+// spelled. What it is made of is said where that holds for all.
 func limitOf(v *view.View, c int) string {
-	var texts []string
+	var limits words.ByText
+	var rates []float64
+	var whys []string
 	for i := range v.Rows {
 		if t := v.Rows[i].Treatments[c]; t != nil && t.LimitBps > 0 {
-			text := v.Scale.Spell(t.LimitBps)
-			if t.LimitWhy != "" {
-				text += " = " + t.LimitWhy
-			}
-			texts = words.Distinct(texts, text)
+			limits.Add(v.Scale.Value(t.LimitBps), v.Rows[i].Name)
+			rates, whys = append(rates, t.LimitBps), words.Distinct(whys, t.LimitWhy)
 		}
 	}
-	switch len(texts) {
-	case 0:
+	switch n := len(limits.Texts); {
+	case n == 0:
 		return ""
-	case 1:
-		return texts[0]
+	case n == 1 && len(whys) == 1 && whys[0] != "":
+		return v.Scale.Spell(rates[0]) + " = " + whys[0]
+	case n == 1:
+		return v.Scale.Spell(rates[0])
+	case n > mostLimits:
+		return fmt.Sprintf("%s to %s, by treatment", v.Scale.Value(slices.Min(rates)), v.Scale.Spell(slices.Max(rates)))
 	}
-	return fmt.Sprintf("differs between treatments (%d)", len(texts))
+	var texts []string
+	for i, text := range limits.Texts {
+		if i == 0 {
+			text = v.Scale.With(text)
+		}
+		texts = append(texts, text+" for "+words.Join(limits.Names[limits.Texts[i]], "and"))
+	}
+	return strings.Join(texts, ", ")
 }
 
 // explains is why an effect has its verdict, unless that only repeats the

@@ -27,17 +27,39 @@ func (v *View) Traffic() string {
 	return "the traffic of " + v.Focus
 }
 
-// Receives reports whether data flows into a host in a treatment.
+// Receives reports whether data flows into a host in a treatment: where it flows both ways,
+// in the direction that its interfaces' shares and rates are of.
 func Receives(ports []record.TreatmentInterface) bool {
 	rx, tx := 0.0, 0.0
 	for _, p := range ports {
+		if p.Direction != "" {
+			return p.Direction == record.Rx
+		}
 		rx, tx = rx+p.RxBps, tx+p.TxBps
 	}
 	return rx >= tx
 }
 
-// Load is an interface's traffic in its busier direction.
-func Load(p record.TreatmentInterface) float64 { return max(p.RxBps, p.TxBps) }
+// DataWay is the only direction, Rx or Tx, in which an interface has data; empty: both, or
+// none. Its traffic in the other direction may be that of another treatment, as where the two
+// directions of a window are treatments of their own.
+func DataWay(p record.TreatmentInterface) string {
+	if p.ShareRx != nil && p.ShareTx != nil {
+		return ""
+	}
+	return p.Direction
+}
+
+// Load is an interface's traffic in the direction of its data, or in the busier one.
+func Load(p record.TreatmentInterface) float64 {
+	switch DataWay(p) {
+	case record.Rx:
+		return p.RxBps
+	case record.Tx:
+		return p.TxBps
+	}
+	return max(p.RxBps, p.TxBps)
+}
 
 // Carrying counts the interfaces that carry a part worth naming: a twentieth of
 // their host's traffic, or half an equal share where there are many.
