@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
 	"linerate/internal/version"
@@ -30,7 +32,7 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
 		Question: "What does the path between this host and " + s.server.String() + " carry?",
 		Started:  m.Started, Unit: "bit/s", Responses: responses(o),
-		Design:      record.Design{Replicates: 1},
+		Design:      record.Design{Replicates: 1, Options: o.named()},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
 	}
 	for _, e := range m.Ends {
@@ -89,6 +91,27 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 	conclude.Conclude(r)
 	r.Trust, r.Findings = checks, append([]record.Finding{}, findings...)
 	return r, nil
+}
+
+// named are the options that the flows of a measurement do not show, by name.
+func (o Options) named() map[string]string {
+	all := map[string]string{"duration": o.Duration.String(), "warmup": o.Warmup.String(), "interval": o.Interval.String()}
+	for _, option := range flow.Options {
+		if slices.Contains([]string{"protocol", "direction", "streams", "mode"}, option.Key) || option.Type == "" || !option.Wanted(&o.Flows) {
+			continue
+		}
+		all[option.Key] = option.Text(&o.Flows)
+	}
+	if modes := strings.Join(o.Modes, ", "); modes != "" {
+		all["mode"] = modes
+	}
+	if l := o.LossFree; l != nil {
+		all["loss_free"] = fmt.Sprintf("loss %s, resolution %s, repeats %d", unit.FormatPercent(float64(l.Loss)), unit.FormatPercent(float64(l.Resolution)), l.Repeats)
+	}
+	if o.Iperf3 {
+		all["peer"] = "iperf3"
+	}
+	return all
 }
 
 // byDirection takes a trial's flows of two directions apart: a trial for each, of the same

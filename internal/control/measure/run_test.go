@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -61,5 +62,16 @@ func TestRunOfBothDirections(t *testing.T) {
 	}
 	if both.Hosts[0].ProcessCPUS != 1 {
 		t.Error("the measured trial is changed")
+	}
+}
+
+// TestNamedOptions: a measurement keeps the values that its flows do not show, as they are
+// and not as they were typed.
+func TestNamedOptions(t *testing.T) {
+	spec := flow.Spec{Protocol: flow.TCP, Direction: flow.Read, Streams: 3, RateCap: 100e6}.Fitted()
+	got := Options{Duration: 2 * time.Second, Warmup: time.Second / 2, Interval: time.Second, Modes: []string{"auto"}, Flows: spec}.named()
+	want := map[string]string{"duration": "2s", "warmup": "500ms", "interval": "1s", "rate_cap": flow.Find("rate_cap").Text(&spec), "mode": "auto"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

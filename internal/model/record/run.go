@@ -110,6 +110,9 @@ type Design struct {
 	Only []string `json:"only,omitempty"`
 	// Set are the values of the study that were replaced, "workload.duration=5s".
 	Set []string `json:"set,omitempty"`
+	// Options are those of a measurement that its flows do not show, by their names in study
+	// files, with their values, also where they are the defaults: "duration": "10s".
+	Options map[string]string `json:"options,omitempty"`
 }
 
 // Factor restates a factor of the study for readers of the result.

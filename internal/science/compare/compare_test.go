@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -280,6 +282,51 @@ func TestMeasurementsOptions(t *testing.T) {
 		if found != test.change {
 			t.Errorf("%s: %+v, want %q", name, c.Differences, test.change)
 		}
+	}
+}
+
+// TestSingleTrials: what is not known of two single trials is absent, and no NaN, which JSON
+// does not have.
+func TestSingleTrials(t *testing.T) {
+	one := func(bps float64) *record.Run {
+		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Trials: []record.Trial{{
+			Treatment: "measurement", Block: 1, Order: 1, WindowS: 1, GoodputBps: bps,
+			Flows: []record.Flow{{From: "client", To: "server", OpenedBy: "client", Connected: true, GoodputBps: bps}},
+		}}}
+		conclude.Conclude(run)
+		return run
+	}
+	for _, pair := range [][2]float64{{1e9, 9e8}, {1e9, 1e9}, {0, 1e9}, {1e9, 0}, {0, 0}} {
+		if _, err := json.Marshal(Runs(one(pair[0]), one(pair[1]))); err != nil {
+			t.Errorf("%g and %g: %v", pair[0], pair[1], err)
+		}
+	}
+}
+
+// TestMeasurementsValues: what was set on two command lines, and what the records of older
+// versions show of it, is told where it differs.
+func TestMeasurementsValues(t *testing.T) {
+	of := func(windowS, capBps float64, options map[string]string) *record.Run {
+		f := record.Flow{From: "client", To: "server", OpenedBy: "client", Connected: true, RateCapBps: capBps}
+		run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{{Treatment: "measurement", Block: 1, Order: 1, WindowS: windowS, Flows: []record.Flow{f}}}}
+		run.Design.Options = options
+		return run
+	}
+	asked := func(duration, rate string) map[string]string {
+		options := map[string]string{"duration": duration, "warmup": "1s", "rate_cap": rate}
+		maps.DeleteFunc(options, func(_, v string) bool { return v == "" })
+		return options
+	}
+	want := []record.Difference{{What: "duration", From: "10s", To: "2s"}, {What: "rate cap", To: "100mbit"}}
+	if got := differences(of(10, 0, asked("10s", "")), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", To: "100 Mbit/s"}}
+	if got := differences(of(10.0001, 0, nil), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
+		t.Errorf("of an older version: %+v, want %+v", got, want)
+	}
+	if got := differences(of(10.0001, 1e8, nil), of(9.9998, 1e8, nil)); len(got) != 0 {
+		t.Errorf("alike: %+v", got)
 	}
 }
 

@@ -1,9 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // differences lists in what two runs differ besides their goodput, what
@@ -161,6 +164,29 @@ func (l *list) options(from, to *record.Run) {
 	for i, option := range a {
 		l.add(option[0], option[1], b[i][1])
 	}
+	named, others := from.Design.Options, to.Design.Options
+	if named == nil || others == nil { // of an older version: the records show these
+		named, others = shown(from), shown(to)
+	}
+	all := maps.Clone(named)
+	maps.Copy(all, others)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l.add(strings.ReplaceAll(name, "_", " "), named[name], others[name])
+	}
+}
+
+// shown are the options of a measurement that its trial shows besides those of optionsOf.
+func shown(run *record.Run) map[string]string {
+	out := map[string]string{}
+	for _, t := range run.Trials {
+		out["duration"] = unit.FormatSeconds(math.Round(cmp.Or(t.PlannedS, t.WindowS)*100) / 100)
+		for _, f := range t.Flows {
+			if f.RateCapBps > 0 {
+				out["rate_cap"] = unit.FormatRate(f.RateCapBps)
+			}
+		}
+	}
+	return out
 }
 
 // optionsOf are a measurement's options, as its flows show them.

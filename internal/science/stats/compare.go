@@ -85,8 +85,11 @@ func welch(base, level []float64, confidence float64) (Interval, float64) {
 }
 
 // satterthwaite is the interval of an estimate whose variance is the sum of both, with
-// degrees of freedom by F. E. Satterthwaite (1946).
+// degrees of freedom by F. E. Satterthwaite (1946); unknown where a side has a single value.
 func satterthwaite(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
+	if a.freedom == 0 || b.freedom == 0 {
+		return Interval{Mean: estimate}, 1
+	}
 	variance := a.variance + b.variance
 	freedom := variance * variance / (a.variance*a.variance/a.freedom + b.variance*b.variance/b.freedom)
 	return sample{estimate, variance, freedom}.student(centre, confidence)

@@ -49,7 +49,7 @@ func TestUnpairedDifference(t *testing.T) {
 		t.Errorf("%+v, p = %.5f", apart, p)
 	}
 	two := Unpaired(Side{Values: []float64{-0.1, -0.1}}, Side{Values: []float64{0.2, 0.2}}, metric.Surplus, 0.95, 0.02)
-	if d := two.Difference; d == nil || !within(d.Mean, 0.3, 1e-12) || two.P != 1 || two.Verdict != record.Inconclusive || two.Why != "a verdict takes 4 trials on each side: there are 2" {
+	if d := two.Difference; d == nil || !within(d.Mean, 0.3, 1e-12) || two.P != 1 || two.Verdict != record.Inconclusive || two.Why != "a verdict takes 4 trials on each side, and there are 2" {
 		t.Errorf("%+v", two)
 	}
 	if none := Unpaired(Side{}, Side{Values: []float64{1}}, metric.Surplus, 0.95, 0.02); !none.Ratio.None || none.Why != "no trial has both" {
@@ -103,7 +103,7 @@ func TestUnpairedAtTheEdges(t *testing.T) {
 		{"nothing to nothing", same(0), same(0), record.EffectSize{None: true}, 1, "both are zero in every trial", record.NoDifference},
 		{"constant and equal", same(3), same(3), record.EffectSize{Mean: 1, Low: 1, High: 1}, 1, "", record.NoDifference},
 		{"constant and double", same(3), same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 0, "", record.Improves},
-		{"three of them", Side{Values: []float64{3, 3, 3}}, same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 1, "a verdict takes 4 trials on each side: there are 3", record.Inconclusive},
+		{"three of them", Side{Values: []float64{3, 3, 3}}, same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 1, "a verdict takes 4 trials on each side, and there are 3", record.Inconclusive},
 	} {
 		got := Unpaired(c.base, c.level, metric.Goodput, 0.95, 0.02)
 		near := within(got.Ratio.Mean, c.want.Mean, 1e-12) && within(got.Ratio.Low, c.want.Low, 1e-12) && within(got.Ratio.High, c.want.High, 1e-12)

@@ -70,7 +70,7 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 		if by.of == "trial" {
 			each = " on each side"
 		}
-		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss%s: there %s", LeastBlocks, by.of, each, are(n))
+		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss%s, and there %s", LeastBlocks, by.of, each, are(n))
 		return out
 	case tooFew(base, level, r) != "":
 		out.P, out.Why = 1, tooFew(base, level, r)

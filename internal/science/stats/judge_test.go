@@ -64,8 +64,8 @@ func TestOtherResponses(t *testing.T) {
 		"no loss":               {metric.Lost, loss, none, none, record.NoDifference, 0, "both are zero in every block"},
 		"no loss any more":      {metric.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
 		"twice a trifle":        {metric.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2, "less than 0.1 points"},
-		"once":                  {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a verdict takes 4 blocks: there is 1"},
-		"once from none":        {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "a verdict takes 4 blocks: there is 1"},
+		"once":                  {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a verdict takes 4 blocks, and there is 1"},
+		"once from none":        {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "a verdict takes 4 blocks, and there is 1"},
 	} {
 		factors, trials := judged(test.set, test.base, test.level)
 		effects := levelEffects(factors, trials, test.of, metric.Goodput)

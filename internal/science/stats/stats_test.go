@@ -121,7 +121,7 @@ func TestDeadBaseline(t *testing.T) {
 	if e = run(4000); !Narrow(&e, means, 0.02) {
 		t.Errorf("±%g of 100 is not narrow", e.Difference.Half)
 	}
-	if e = run(3); e.Verdict != record.Inconclusive || e.Why != "a verdict takes 4 blocks: there are 3" {
+	if e = run(3); e.Verdict != record.Inconclusive || e.Why != "a verdict takes 4 blocks, and there are 3" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -304,7 +304,7 @@ func TestOverNothing(t *testing.T) {
 		{record.Improves, "the baseline is zero in every block: there is no ratio, only a difference"},
 		{record.NoDifference, "both are zero in every block"},
 		{record.NoDifference, "the baseline is zero in every block: there is no ratio, only a difference"}, // of less than the margin of the limit
-		{record.Inconclusive, "a verdict takes 4 blocks: there is 1"},
+		{record.Inconclusive, "a verdict takes 4 blocks, and there is 1"},
 	}
 	effects := levelEffects(factors, trials)
 	for i, e := range effects {

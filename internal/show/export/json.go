@@ -3,21 +3,89 @@ package export
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"math"
+	"reflect"
 	"strings"
 )
 
 // Indented writes a value for people: two spaces a level, with objects and
-// arrays that hold no further objects on one line.
+// arrays that hold no further objects on one line. A number that is not finite is null: JSON
+// has no NaN, and one figure that is not known must not cost the others.
 func Indented(w io.Writer, v any) error {
+	text, err := encoded(v)
+	if _, is := errors.AsType[*json.UnsupportedValueError](err); is {
+		if text, err = encoded(finite(reflect.ValueOf(v)).Interface()); err == nil {
+			text = bytes.ReplaceAll(text, []byte(notFinite), []byte("null"))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(indent(bytes.TrimSpace(text)), '\n'))
+	return err
+}
+
+func encoded(v any) ([]byte, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
+	err := e.Encode(v)
+	return text.Bytes(), err
+}
+
+// stand is a number that no measurement has, in place of one that is not finite, and
+// notFinite what it is in JSON.
+const (
+	stand     = -math.MaxFloat64
+	notFinite = "-1.7976931348623157e+308"
+)
+
+// finite is a copy of a value with stand for every number in it that is not finite.
+func finite(v reflect.Value) reflect.Value {
+	to := reflect.New(v.Type()).Elem()
+	to.Set(v)
+	switch v.Kind() {
+	case reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			to.SetFloat(stand)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			to.Set(reflect.New(v.Type().Elem()))
+			to.Elem().Set(finite(v.Elem()))
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			to.Set(finite(v.Elem()))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				to.Field(i).Set(finite(v.Field(i)))
+			}
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			to.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			for i := range v.Len() {
+				to.Index(i).Set(finite(v.Index(i)))
+			}
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			to.Index(i).Set(finite(v.Index(i)))
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			to.Set(reflect.MakeMap(v.Type()))
+			for key, value := range v.Seq2() {
+				to.SetMapIndex(key, finite(value))
+			}
+		}
 	}
-	_, err := w.Write(append(indent(bytes.TrimSpace(text.Bytes())), '\n'))
-	return err
+	return to
 }
 
 // indent adds white space to compact JSON.
