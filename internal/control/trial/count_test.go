@@ -63,6 +63,17 @@ func TestFill(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", flow, want)
 	}
 
+	// Datagrams that were never sent are counted in the window, as those that were are.
+	paced := func(sent, skipped int64) *record.Datagrams { return &record.Datagrams{Sent: sent, Skipped: skipped} }
+	var udp record.Flow
+	fill(&udp, ends{
+		s0: message.FlowEnd{Datagrams: paced(100, 1170)}, s1: message.FlowEnd{Datagrams: paced(17_080, 1178), ModeNote: "paced"},
+		r0: message.FlowEnd{Datagrams: paced(0, 0)}, r1: message.FlowEnd{Datagrams: paced(0, 0)},
+	})
+	if udp.Datagrams.Sent != 16_980 || udp.Datagrams.Skipped != 8 || udp.ModeNote != "paced; 8 datagrams due in the window were never sent, more than 10ms late" {
+		t.Errorf("%+v, %q", udp.Datagrams, udp.ModeNote)
+	}
+
 	// What could not be read is not made up; an end's failure is the flow's.
 	r1.Alive, r1.Error, s0.Info, r0.Info = false, &message.Error{Text: "reset by peer"}, nil, nil
 	flow = record.Flow{}

@@ -90,8 +90,8 @@ func TestPaced(t *testing.T) {
 	settled(t, stop, receiver)
 	// One each millisecond, the first at the start. What was left out is reported.
 	due := (stop - at) / 1e6
-	sent := sender.Read()[0].Datagrams.Sent + sender.All()[0].tally.left.Load()
-	if sent > due+1 || sent < due-int64(maxLate/time.Millisecond) {
+	sent := sender.Read()[0].Datagrams.Sent + sender.All()[0].tally.skipped.Load()
+	if sent > due+1 || sent < due-int64(flow.MaxLate/time.Millisecond) {
 		t.Errorf("%d datagrams were sent or left out, due were %d", sent, due)
 	}
 	if n := sender.Read()[0].Datagrams.Sent; n > due+1 {

@@ -16,7 +16,7 @@ func (f *udpFlow) Count(out *message.FlowEnd) {
 	out.ReceivedBytes = counts.bytes
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 	out.Datagrams = counts.record()
-	out.Datagrams.Sent = sent
+	out.Datagrams.Sent, out.Datagrams.Skipped = sent, f.tally.skipped.Load()
 }
 
 // Describe adds how datagrams are moved, and, when the senders have stopped, how
@@ -51,11 +51,7 @@ func (t *tally) paced(sent int64) []string {
 	if bursts == 0 {
 		return nil
 	}
-	note := fmt.Sprintf("paced: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())
-	if left := t.left.Load(); left > 0 {
-		note += fmt.Sprintf("; %d were left out, more than %v late", left, maxLate)
-	}
-	return []string{note}
+	return []string{fmt.Sprintf("paced: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())}
 }
 
 // Sample is what has been received so far and what is missing.

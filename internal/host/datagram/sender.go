@@ -86,8 +86,8 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		}
 		n := r.out.room()
 		if r.pace != nil {
-			due, left, next := r.pace.due(at)
-			t.left.Add(left)
+			due, skipped, next := r.pace.due(at)
+			t.skipped.Add(skipped)
 			if due == 0 {
 				r.pause(at-began, t)
 				return stepNotDue, min(next, stop), nil

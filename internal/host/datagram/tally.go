@@ -19,7 +19,7 @@ type tally struct {
 	busy  atomic.Int64 // nanoseconds not spent waiting: no less than the CPU time
 	sent  atomic.Int64 // datagrams that the kernel took
 
-	bursts, largest, left atomic.Int64 // of a paced sender: see pace
+	bursts, largest, skipped atomic.Int64 // of a paced sender: see pace
 
 	version atomic.Uint32
 	counts  [10]atomic.Int64

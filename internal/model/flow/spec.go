@@ -1,6 +1,10 @@
 package flow
 
-import "linerate/internal/model/unit"
+import (
+	"time"
+
+	"linerate/internal/model/unit"
+)
 
 // Spec are the options of a flow. Zero values mean the kernel's or linerate's default;
 // Options documents each field.
@@ -34,6 +38,10 @@ type Spec struct {
 	Tool              string       `yaml:"tool" json:"tool,omitempty"`
 	ToolArgs          []string     `yaml:"tool_args" json:"tool_args,omitempty"`
 }
+
+// MaxLate bounds how much a paced sender of datagrams that was held up sends at once: what
+// is later than that is never sent, rather than poured into the network.
+const MaxLate = 10 * time.Millisecond
 
 // AllDestinations sends a flow's copies to all addresses of its host.
 const AllDestinations = "all"

@@ -8,6 +8,8 @@ package record
 type Datagrams struct {
 	// Sent were taken by the sender's kernel.
 	Sent int64 `json:"sent,omitempty"`
+	// Skipped were due while the sender was held up, and never sent (flow.MaxLate).
+	Skipped int64 `json:"skipped,omitempty"`
 	// Received came in at the receiver, duplicates left out.
 	Received int64 `json:"received,omitempty"`
 	// Lost are those of whose sequence number the receiver has seen a later one
