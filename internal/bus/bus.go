@@ -223,7 +223,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	switch {
 	case err == nil:
 	case errors.Is(cause, message.Gone):
-		return failed(message.Gone, "the agent is gone: its stream ended")
+		return failed(message.Gone, "%w", ErrEnded)
 	case cause != nil:
 		return failed(CodeOf(cause), "%w", cause)
 	case errors.Is(err, nats.ErrNoResponders):

@@ -11,6 +11,9 @@ import (
 	"linerate/internal/model/record"
 )
 
+// ErrEnded is why a request to an agent fails whose stream has ended.
+var ErrEnded = errors.New("the agent is gone: its stream ended")
+
 // Error is a failed request to an agent. errors.Is finds the code of Err, and what ended
 // the caller's context.
 type Error struct {

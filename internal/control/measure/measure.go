@@ -473,6 +473,9 @@ func (s *session) withServer(err error) error {
 	}
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
+		if errors.Is(err, bus.ErrEnded) { // which says no more
+			return fmt.Errorf("the server at %s has gone", s.server)
+		}
 		return fmt.Errorf("the server at %s has gone: %w", s.server, err)
 	default:
 		return fmt.Errorf("measuring with %s: %w", s.server, err)

@@ -321,7 +321,7 @@ func TestMeasureServerKilled(t *testing.T) {
 		began := time.Now()
 		time.AfterFunc(2*time.Second, func() { _ = s.Process.Kill() })
 		_, status, said := measured(t, "client", "10.0.0.1", "--duration", "60s")
-		if status != ExitFailed || !strings.Contains(said, "the server at 10.0.0.1:5202 has gone") {
+		if status != ExitFailed || !strings.HasSuffix(strings.TrimSpace(said), "the server at 10.0.0.1:5202 has gone") {
 			t.Errorf("exit status %d, %q", status, said)
 		}
 		if time.Since(began) > 30*time.Second {
