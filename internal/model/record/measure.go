@@ -123,6 +123,23 @@ type Latency struct {
 	Probe *Flow  `json:"probe,omitempty"` // under load
 }
 
+// RiseUs is how much longer the median response took under load; 0: not longer, or one of
+// the two is not known.
+func (l *Latency) RiseUs() float64 {
+	if l.Idle == nil || l.Loaded == nil {
+		return 0
+	}
+	return max(0, l.Loaded.P50Us-l.Idle.P50Us)
+}
+
+// restless is how many times the fastest response the median is from which on a path was not
+// quiet without the load.
+const restless = 4
+
+// Restless reports whether responses took much longer than the fastest also without the
+// load: other traffic, or busy hosts, delayed them.
+func (l *Latency) Restless() bool { return l.Idle != nil && l.Idle.P50Us >= restless*l.BaselineUs }
+
 // LatencyGrades are the values of Latency.Grade, the worst first.
 var LatencyGrades = []string{"F", "D", "C", "B", "A", "A+"}
 

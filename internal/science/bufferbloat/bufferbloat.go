@@ -28,7 +28,7 @@ var grades = []struct {
 // worst is what is left.
 const worst, worstMeans = "F", "hardly usable for anything but the load itself"
 
-// On a path so short that a delay below shortUs is a multiple of its idle latency, the words
+// On a path so short that a delay below shortUs is a multiple of its idle median, the words
 // of the grades do not hold: programs there notice it.
 const shortUs, multiple = 30e3, 10
 
@@ -53,8 +53,8 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 		l.BufferDelayUs = max(0, loaded.MeanUs-l.BaselineUs)
 		l.BufferDelayPercent = percent(l.BufferDelayUs, l.BaselineUs)
 		l.Grade, l.Means = Grade(l.BufferDelayUs)
-		if times := l.BufferDelayUs / max(l.BaselineUs, 1); times >= multiple && l.BufferDelayUs < shortUs {
-			l.Means = fmt.Sprintf("for an access line; the load adds %.0f times the idle latency", times)
+		if times := l.RiseUs() / max(idle.P50Us, 1); times >= multiple && l.BufferDelayUs < shortUs {
+			l.Means = fmt.Sprintf("for an access line; the load adds %.0f times the idle p50", times)
 		}
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)

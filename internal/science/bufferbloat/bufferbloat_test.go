@@ -44,9 +44,16 @@ func TestJudge(t *testing.T) {
 	if l.TCPBaselineUs != 800 || l.TCPRTTUs != 14000 || l.TCPBufferDelayPercent != 1650 {
 		t.Errorf("TCP's own: %+v", l)
 	}
-	for mean, want := range map[float64]string{9e3: "short queue", 12e3: "for an access line; the load adds 11 times", 42e3: "fast games suffer"} {
-		if l := Judge(idle, &record.Distribution{MeanUs: mean}, nil, nil); !strings.Contains(l.Means, want) {
-			t.Errorf("%g µs, idle %g µs: %q, want %q", mean, l.BaselineUs, l.Means, want)
+	for _, c := range []struct {
+		idle, mean, p50 float64
+		want            string
+	}{
+		{1000, 9e3, 9e3, "short queue"}, {1000, 12e3, 12e3, "for an access line; the load adds 11 times the idle p50"}, {1000, 42e3, 42e3, "fast games suffer"},
+		{2300, 15.5e3, 8870, "short queue"}, // an idle path that is not quiet: its fastest response stands for no other
+	} {
+		idle := &record.Distribution{MinUs: 46, P50Us: c.idle}
+		if l := Judge(idle, &record.Distribution{MeanUs: c.mean, P50Us: c.p50}, nil, nil); !strings.Contains(l.Means, c.want) {
+			t.Errorf("p50 %g µs, idle %g µs: %q, want %q", c.p50, c.idle, l.Means, c.want)
 		}
 	}
 	if l := Judge(idle, nil, nil, nil); l.Grade != "F" || !strings.Contains(l.Means, "not one request was answered") || l.TCPBufferDelayPercent != 0 {

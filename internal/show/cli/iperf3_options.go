@@ -230,6 +230,21 @@ func count(conditions ...bool) (n int) {
 	return n
 }
 
+// withServer puts the address of --server before the others, where it is not one of them.
+func (l *iperf3Like) withServer(addresses []string, byDefault string) []string {
+	complete := func(address string) string {
+		if at, err := measure.Complete(address, byDefault); err == nil {
+			return at
+		}
+		return address
+	}
+	same := func(address string) bool { return complete(address) == complete(l.server) }
+	if l.server == "" || slices.ContainsFunc(addresses, same) {
+		return addresses
+	}
+	return append([]string{l.server}, addresses...)
+}
+
 // locate gives addresses the port that is asked for, and replaces names by an address of
 // the family that is.
 func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault string) (located []string, err error) {

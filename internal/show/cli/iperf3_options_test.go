@@ -55,6 +55,30 @@ func TestIperf3Options(t *testing.T) {
 	}
 }
 
+// TestServerOnce: an address that is given as an argument and as -c is one address, and the
+// command that measures again has it once.
+func TestServerOnce(t *testing.T) {
+	for line, want := range map[string]string{
+		"-c nas":                       "linerate measure nas",
+		"-c nas nas":                   "linerate measure nas",
+		"--server nas:5202 nas -t 3":   "linerate measure nas --duration 3",
+		"-c 10.0.0.1 10.0.0.2":         "linerate measure 10.0.0.1 10.0.0.2",
+		"-c nas 10.0.0.2 nas -t 3":     "linerate measure 10.0.0.2 nas --duration 3",
+		"--iperf3 -c nas:5201 nas -P4": "linerate measure nas --iperf3 --streams 4",
+	} {
+		f := &measureFlags{}
+		flags := pflag.NewFlagSet("measure", pflag.ContinueOnError)
+		f.define(flags)
+		if err := flags.Parse(strings.Fields(line)); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		addresses := f.like.withServer(flags.Args(), f.defaultPort())
+		if got := f.again(addresses); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
 // TestIperf3Table: docs/iperf3.md has the tables, and every flag in them is one.
 func TestIperf3Table(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "iperf3.md")

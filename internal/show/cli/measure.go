@@ -95,9 +95,7 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 }
 
 func (f *measureFlags) measure(ctx context.Context, s streams, addresses []string) error {
-	if f.like.server != "" {
-		addresses = append([]string{f.like.server}, addresses...)
-	}
+	addresses = f.like.withServer(addresses, f.defaultPort())
 	o, expected, err := f.options(addresses)
 	if err != nil {
 		return err

@@ -107,7 +107,8 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 	return problems
 }
 
-// again spells the command that measures the same again.
+// again spells the command that measures the same again. The address of --server is among
+// those given.
 func (f *measureFlags) again(addresses []string) string {
 	words := []string{"linerate measure"}
 	for _, a := range addresses {
@@ -115,7 +116,7 @@ func (f *measureFlags) again(addresses []string) string {
 	}
 	var given []string
 	f.flags.Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"name", "out", "no-save", "json", "quiet", "wait"}, flag.Name) {
+		if !slices.Contains([]string{"name", "out", "no-save", "json", "quiet", "wait", "server"}, flag.Name) {
 			given = append(given, flag.Name)
 		}
 	})

@@ -122,7 +122,7 @@ func TestMeasureInterrupted(t *testing.T) {
 				if out.Len() > 0 || !strings.Contains(errs.String(), "before anything was measured") {
 					t.Errorf("%s%s", out.String(), errs.String())
 				}
-			case !strings.Contains(out.String(), "of 60 s: one value, no interval"):
+			case !strings.Contains(out.String(), "of 60 s: one value, no confidence interval"):
 				t.Errorf("%s", out.String())
 			}
 		}

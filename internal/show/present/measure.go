@@ -99,7 +99,7 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 
 // interruptedAfter says what an interrupted measurement is worth.
 func interruptedAfter(m *record.Measure) string {
-	return fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no interval", m.DurationS, m.PlannedS)
+	return fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no confidence interval", m.DurationS, m.PlannedS)
 }
 
 func measureTitle(m *record.Measure) string {

@@ -3,6 +3,7 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -108,9 +109,17 @@ func againstLimit(d record.MeasureDirection) string {
 		text = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
-		text += fmt.Sprintf("; %s to %s by interval", unit.FormatRate(slowest), unit.FormatRate(fastest))
+		text += fmt.Sprintf("; %s to %s %s", unit.FormatRate(slowest), unit.FormatRate(fastest), perInterval(d))
 	}
 	return text
+}
+
+// perInterval says what the slowest and the fastest part of the window are of.
+func perInterval(d record.MeasureDirection) string {
+	if length := d.Intervals[0].ToS - d.Intervals[0].FromS; length > 0 {
+		return "by intervals of " + unit.FormatSeconds(math.Round(100*length)/100)
+	}
+	return "by interval"
 }
 
 // transactionRows are the rows of requests and responses.
@@ -118,7 +127,7 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
 	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, unit.FormatCount(t.Done))
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
-		rate += fmt.Sprintf(", %s to %s by interval", number.PerSecond(slowest), number.PerSecond(fastest))
+		rate += fmt.Sprintf(", %s to %s %s", number.PerSecond(slowest), number.PerSecond(fastest), perInterval(d))
 	}
 	if t.Failed > 0 {
 		rate += fmt.Sprintf("; %s failed", unit.FormatCount(t.Failed))
@@ -337,14 +346,19 @@ func measuredLatency(l *record.Latency) *document.Table {
 		median, others := percentiles(d, 4, "requests")
 		return []string{when, median, fmt.Sprintf("%s; %s responses", others, unit.FormatCount(d.Count))}
 	}
-	own := ""
+	delay := fmt.Sprintf("on average above the fastest idle response, %s (RFC 6349)", number.Microseconds(l.BaselineUs))
+	if l.Restless() {
+		delay += fmt.Sprintf("; idle p50 is %.0f times that, the path was not quiet without the load", l.Idle.P50Us/max(l.BaselineUs, 1))
+	}
+	if rise := l.RiseUs(); rise > 0 {
+		delay += "; p50 rose by " + number.Microseconds(rise)
+	}
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
-		own = fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
+		delay += fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
 	}
 	return document.FigureList([][]string{
 		row("latency idle", l.Idle), row("under load", l.Loaded),
-		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), fmt.Sprintf("on average, %s %% of the fastest idle response, %s (RFC 6349)%s",
-			number.Significant(l.BufferDelayPercent, 2), number.Microseconds(l.BaselineUs), own)},
+		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), delay},
 		{"bufferbloat", "grade " + l.Grade, l.Means},
 	})
 }

@@ -143,13 +143,17 @@ func TestMeasureTextLatency(t *testing.T) {
   under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, 2nd slowest of 1,000
                                requests (p99.9 needs 10,000) 90.0 ms, max
                                95.0 ms; 1,000 responses
-  buffer delay   +60.0 ms      on average, 12000 % of the fastest idle response,
-                               500 µs (RFC 6349); TCP's RTT rose from 400 µs to
-                               50.0 ms
+  buffer delay   +60.0 ms      on average above the fastest idle response,
+                               500 µs (RFC 6349); p50 rose by 60.5 ms; TCP's RTT
+                               rose from 400 µs to 50.0 ms
   bufferbloat    grade C       calls suffer, pages open late
 `
 	if text := measureText(t, m, 80); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant within it\n%s", text, want)
+	}
+	m.Latency.BaselineUs = 46.2
+	if text := measureText(t, m, 300); !strings.Contains(text, "46.2 µs (RFC 6349); idle p50 is 11 times that, the path was not quiet without the load; p50 rose by 60.5 ms") {
+		t.Errorf("an idle path that is not quiet:\n%s", text)
 	}
 	m.Latency.Loaded.Count = 1
 	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1 61.0 ms   max 95.0 ms; 1 response") {

@@ -96,31 +96,55 @@ func isCommand(text string) bool {
 }
 
 // command wraps a command so that it can still be copied into a shell: a broken line ends
-// with a backslash. One with quotes, in which a backslash means something else, is not
-// broken. Other advice is wrapped as prose.
+// with a backslash, and stands outside of quotes, in which that means something else. Other
+// advice is wrapped as prose.
 func (t *terminal) command(head, rest, text string) {
 	text = figure.Plain(text)
 	if host, command, found := strings.Cut(text, ": "); found && strings.HasPrefix(host, "on ") && isCommand(command) {
 		head, text = head+host+": ", command
 	}
-	switch {
-	case !isCommand(text):
+	if !isCommand(text) {
 		t.paragraph("", head, rest, text)
 		return
-	case strings.ContainsAny(text, `'"`):
-		t.out.WriteString(head + text + "\n")
-		return
 	}
-	lines := wrap(text, t.width-words.Width(rest)-2, t.width-words.Width(head)-2)
-	for i, line := range lines {
-		if i > 0 {
-			head = rest
+	const broken = ` \`
+	parts := shellWords(text)
+	line := head + parts[0]
+	for i, word := range parts[1:] {
+		room := t.width
+		if i < len(parts)-2 {
+			room -= len(broken)
 		}
-		if i < len(lines)-1 {
-			line += ` \`
+		if longer := line + " " + word; words.Width(longer) <= room {
+			line = longer
+			continue
 		}
-		t.out.WriteString(head + line + "\n")
+		t.out.WriteString(line + broken + "\n")
+		line = rest + word
 	}
+	t.out.WriteString(line + "\n")
+}
+
+// shellWords splits a command at the spaces outside of quotes.
+func shellWords(text string) (list []string) {
+	quote, escaped, begin := rune(0), false, 0
+	for i, r := range text {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == ' ':
+			list, begin = append(list, text[begin:i]), i+1
+		}
+	}
+	return append(list, text[begin:])
 }
 
 func pad(text string, n int) string { return text + strings.Repeat(" ", max(0, n-words.Width(text))) }

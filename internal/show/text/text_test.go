@@ -149,6 +149,25 @@ func TestWhyARunFailed(t *testing.T) {
 	}
 }
 
+// TestQuotesStayWhole: a command with quotes is broken outside of them.
+func TestQuotesStayWhole(t *testing.T) {
+	term := &terminal{width: 80}
+	term.command("  Again     ", "              ", `linerate run alias-cost --only '254 aliases' --replicates 4 --seed 381711`)
+	want := "  Again     linerate run alias-cost --only '254 aliases' --replicates 4 --seed \\\n              381711\n"
+	if got := term.out.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for text, want := range map[string]string{
+		"a  b":                      "a||b",
+		`x 'it'\''s it' "a \" b" c`: `x|'it'\''s it'|"a \" b"|c`,
+		`'not closed x`:             `'not closed x`,
+	} {
+		if got := strings.Join(shellWords(text), "|"); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestCommandsStayCommands(t *testing.T) {
 	term := &terminal{width: 50}
 	command := "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2"
