@@ -62,9 +62,9 @@ func distinct[T comparable](flows []record.Flow, of func(record.Flow) T) int {
 // hosts or addresses than there are members leave members unused.
 func bondHash(f observed, b *bond) *record.Finding {
 	hashed := b.shape.Spread.Hashes()
-	what, n := "pair of hosts", distinct(b.flows, func(f record.Flow) [2]string { return [2]string{f.From, f.To} })
+	what, n := "hosts", distinct(b.flows, func(f record.Flow) [2]string { return [2]string{f.From, f.To} })
 	if hashed.Addresses {
-		what, n = "pair of addresses", distinct(b.flows, func(f record.Flow) [2]string {
+		what, n = "addresses", distinct(b.flows, func(f record.Flow) [2]string {
 			return [2]string{f.SourceAddr().String(), f.DestinationAddr().String()}
 		})
 	}
@@ -81,10 +81,10 @@ func bondHash(f observed, b *bond) *record.Finding {
 	}
 	finding := &record.Finding{
 		Host: b.at.Node, Confidence: record.Certain,
-		Summary: fmt.Sprintf("%s places flows by %s (xmit_hash_policy %s), and so sends all of a %s by one of %d members", b.at, hashed, b.shape.Policy, what, len(b.shape.Beneath)),
+		Summary: fmt.Sprintf("%s places flows by %s (xmit_hash_policy %s), and so sends all of a pair of %s by one of %d members", b.at, hashed, b.shape.Policy, what, len(b.shape.Beneath)),
 		Evidence: []string{
 			fmt.Sprintf("of %s, %s sent by %s", unit.Plural(len(b.flows), "flow"), b.at, join(shares)),
-			fmt.Sprintf("they have %s", unit.Plural(n, what)),
+			fmt.Sprintf("they have %s of %s", unit.Plural(n, "pair"), what),
 		},
 		Reference: bondReference,
 	}

@@ -71,7 +71,7 @@ links:
 		for _, f := range Diagnose(trial, over) {
 			if f.ID == "bond-hash" {
 				got = f.Host + " " + f.Fix[0]
-				if f.Confidence != record.Certain || len(f.Evidence) < 2 || (len(f.Settings) == 1) != (f.Host == "nas") {
+				if f.Confidence != record.Certain || len(f.Evidence) < 2 || !strings.HasPrefix(f.Evidence[1], "they have 1 pair of ") || (len(f.Settings) == 1) != (f.Host == "nas") {
 					t.Errorf("%+v: %+v", c, f)
 				}
 			}
