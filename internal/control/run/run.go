@@ -52,11 +52,13 @@ type Options struct {
 
 // Progress is the state of a run.
 type Progress struct {
-	Run       string // the run's ID
-	Phase     string // what is being done: "setting up the lab", a treatment's name
-	Done      int    // trials
-	Total     int
+	Run   string // the run's ID
+	Phase string // what is being done: "setting up the lab", a treatment's name
+	Done  int    // trials
+	Total int
+	// Remaining is an estimate; Bounded: the budget ends the run by then.
 	Remaining time.Duration
+	Bounded   bool
 	// Last is the trial that ended last, nil before there is one, and Response what the
 	// study is judged by first.
 	Last     *record.Trial
@@ -251,7 +253,13 @@ func (c *conductor) progress(phase string) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: time.Duration(total-done) * c.trialTime(),
+	remaining, bounded := time.Duration(total-done)*c.trialTime(), false
+	if budget := c.design.BudgetS; budget > 0 {
+		left := time.Duration(max(0, budget-c.elapsed()) * float64(time.Second))
+		bounded = left < remaining
+		remaining = min(left, remaining)
+	}
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Bounded: bounded,
 		Last: c.last, Response: c.study.Responses[0], Unit: c.run.Unit})
 }
 

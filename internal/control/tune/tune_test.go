@@ -474,7 +474,7 @@ func TestControlAndCorrections(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, kept)
 		}
 	}
-	if result.Written == nil || result.Written.Verdict != record.NoDifference || !strings.Contains(result.Answer, "The list as corrected improves goodput") {
+	if result.Written == nil || result.Written.Verdict != record.NoDifference || !strings.HasPrefix(result.Answer, "The list as written makes no difference") || !strings.Contains(result.Answer, "; the list as corrected improves goodput") {
 		t.Errorf("%s, as written %+v", result.Answer, result.Written)
 	}
 	for _, s := range f.tried {

@@ -215,3 +215,21 @@ func TestReasons(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+// TestManyUntried: many settings that were not tried are counted; an interval that says
+// nothing is left out.
+func TestManyUntried(t *testing.T) {
+	run, _ := runOf(up, sameWords)
+	settings := []record.TuneSetting{{Key: "net.a"}}
+	for _, key := range strings.Fields("b c d e") {
+		settings = append(settings, record.TuneSetting{Key: key, Verdict: record.NotTried, Why: "it is not there"})
+	}
+	if got, want := Judge(run, settings, nil).Answer, ". 4 of the list's 5 settings were not tried: see below."; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for low, want := range map[float64]string{0.001: "0.05×", 0.02: "0.05× (at least 0.02)"} {
+		if got := ratioText(&record.Effect{Ratio: record.EffectSize{Mean: 0.05, Low: low, High: 100}}); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

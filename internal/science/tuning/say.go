@@ -33,15 +33,16 @@ func answer(t *record.Tune, run *record.Run) string {
 		unjudged := stats.Unjudged(run)
 		said = append(said, strings.ToUpper(unjudged[:1])+unjudged[1:]+".")
 		name, many := subject(t)
-		parts = append(parts, name+does(t, of, many))
+		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 	case listIsOne(run, t.Settings):
-		parts = append(parts, only(t.Settings)+does(t, of, false))
+		parts = append(parts, only(t.Settings)+does(t, settingfile.TheList, t.List, of, false))
 	default:
 		name, many := subject(t)
-		parts = append(parts, name+does(t, of, many))
-		if t.Written != nil {
-			parts = append(parts, "as written: "+change(t, settingfile.Written, of, t.Written)+", "+t.Written.Verdict)
+		if t.Written != nil { // which is the user's own
+			parts = append(parts, "The list as written"+does(t, settingfile.Written, t.Written, of, false))
+			name = strings.ToLower(name[:1]) + name[1:]
 		}
+		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 		parts = append(parts, settings(t, tried, of)...)
 	}
 	said = append(said, strings.Join(parts, "; ")+".")
@@ -309,6 +310,9 @@ func untried(settings []record.TuneSetting) []string {
 	if len(not) == 0 {
 		return nil
 	}
+	if len(not) > mostReasons {
+		return []string{fmt.Sprintf("%d of the list's %d settings were not tried: see below.", len(not), of)}
+	}
 	return []string{fmt.Sprintf("Of the list's %d %s, %d %s not tried: %s.", of, plural(of, "setting", "settings"), len(not), plural(len(not), "was", "were"), Reasons(not))}
 }
 
@@ -349,17 +353,15 @@ func only(settings []record.TuneSetting) string {
 	return "The setting"
 }
 
-// does says what the list does, as a predicate, of several settings in the plural.
-func does(t *record.Tune, of metric.Metric, many bool) string {
-	e := t.List
+// does says what the list does on a level, as a predicate, of several settings in the plural.
+func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many bool) string {
 	verb := func(one, more string) string {
 		if many {
 			return more
 		}
 		return one
 	}
-	also := also(t, settingfile.TheList, e)
-	size := change(t, settingfile.TheList, of, e)
+	also, size := also(t, level, e), change(t, level, of, e)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
 		return " " + verb(e.Verdict, strings.TrimSuffix(e.Verdict, "s")) + " " + of.Label + ": " + size + also
@@ -403,6 +405,8 @@ func ratioText(e *record.Effect) string {
 		return "no ratio"
 	case r.High == 0:
 		return fmt.Sprintf("%.3g×", r.Mean)
+	case r.High >= 1000*r.Mean && r.Low < 0.005: // no bound worth a number
+		return fmt.Sprintf("%.2f×", r.Mean)
 	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
 		return fmt.Sprintf("%.2f× (at least %.2f)", r.Mean, r.Low)
 	}

@@ -43,7 +43,11 @@ func (p *progress) show(s run.Progress) {
 		return
 	}
 	p.said = time.Now()
-	line := fmt.Sprintf("%d of %d trials, about %s left · %s", s.Done, s.Total, roundTime(s.Remaining), cmp.Or(lastFigure(s), s.Phase))
+	left := "about " + roundTime(s.Remaining) + " left"
+	if s.Bounded {
+		left = "at most " + roundTime(s.Remaining) + " left (budget)"
+	}
+	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, cmp.Or(lastFigure(s), s.Phase))
 	if !p.terminal {
 		say(p.w, "%s\n", line)
 		return

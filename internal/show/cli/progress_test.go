@@ -20,6 +20,13 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
+	state.Bounded = true
+	newProgress(&b, false).show(state)
+	if !strings.Contains(b.String(), "at most 1 m 08 s left (budget)") {
+		t.Errorf("%q", b.String())
+	}
+	b.Reset()
+	state.Bounded = false
 	state.Unit = "MB/s" // of the study, as its tables have it
 	newProgress(&b, false).show(state)
 	if !strings.HasSuffix(b.String(), "reads: 119.6 MB/s\n") {

@@ -178,7 +178,7 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	warned := map[string]bool{} // of an earlier run of this list
 	o.Planned = func(p *study.Plan) {
 		if detects := planSensitivity(p); detects != nil && !f.quiet {
-			say(s.err, "linerate: %s, about %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), roundTime(p.Time(p.Blocks())), evidence.Sensitivity(detects))
+			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), planTime(p), evidence.Sensitivity(detects))
 		}
 		for _, warning := range append(p.TooFew(), run.BlocksWarning(p)) {
 			if warning != "" && !warned[warning] {
@@ -194,6 +194,15 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	}
 	o.Ask = f.asker(cmd.Context(), s, progress)
 	return o
+}
+
+// planTime is how long a plan's trials take.
+func planTime(p *study.Plan) string {
+	whole := p.Time(p.Blocks())
+	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && budget < whole {
+		return "at most " + roundTime(budget) + " (budget)"
+	}
+	return "about " + roundTime(whole)
 }
 
 // failed says how to go on after an error, and what its exit status is.

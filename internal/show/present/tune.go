@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -142,7 +143,10 @@ func differs(r metric.Metric, e *record.Effect) bool {
 // verdict, and what the list did as a whole. Each other response has a row under
 // that where it improves or worsens, and always under the list.
 func settings(c *record.Tune) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: answer.Condition(c)}, {Head: "alone"}, {Head: "list without it"}}}
+	t := &document.Table{Columns: []document.Column{{Head: answer.Condition(c)}, {}, {}}}
+	if slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool { return s.Alone != nil || s.Removed != nil }) {
+		t.Columns[1].Head, t.Columns[2].Head = "alone", "list without it"
+	}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	lead, others := responses[0], responses[1:]
 	for _, verdict := range verdictsOnSettings {
