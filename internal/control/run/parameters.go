@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
@@ -12,11 +13,26 @@ import (
 	"linerate/internal/science/tuning"
 )
 
+// ParameterWarning is what is wrong with a kernel parameter of a plan.
+type ParameterWarning struct{ Key, Text string }
+
+// Located is the warning with the place where the study's text has the parameter, as errors
+// have theirs: "nas.yaml:49:20: warning: …".
+func (w ParameterWarning) Located(file, text string) string {
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		if at := strings.Index(line, w.Key); at >= 0 {
+			return fmt.Sprintf("%s:%d:%d: warning: %s", file, i+1, 1+utf8.RuneCountInString(line[:at]), w.Text)
+		}
+	}
+	return file + ": warning: " + w.Text
+}
+
 // ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each
 // once, with the most similar name, and of those that a lab's host cannot set. They are
 // warnings: real hosts have kernels of their own, and a module that is loaded later may bring
 // a parameter.
-func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
+func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
@@ -30,7 +46,7 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
 		if tuning.MachineWide(key) {
 			// A namespace that is not the machine's first one does not show it.
 			if len(h.Via) == 0 {
-				list = append(list, fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host))
+				list = append(list, ParameterWarning{key, fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host)})
 			}
 			return
 		}
@@ -56,7 +72,7 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []string) {
 		if len(h.Via) > 0 {
 			text += fmt.Sprintf(" (that of %s is another one)", host)
 		}
-		list = append(list, text)
+		list = append(list, ParameterWarning{key, text})
 	}
 	for _, h := range plan.Study.Topology.Hosts {
 		for _, p := range h.Sysctls {

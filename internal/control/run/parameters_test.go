@@ -48,8 +48,24 @@ factors:
 	}
 	virtual = append([]string{"net.core.rmem_max is machine-wide, and a lab's hosts are network namespaces: a cannot set it"}, virtual...)
 	for text, want := range map[string][]string{text: real, strings.NewReplacer("via: [ssh, a], ", "", "via: [ssh, b], ", "").Replace(text): virtual} {
-		if got := ParameterWarnings(planOf(t, text), proc.Sysctls{Root: root}); !slices.Equal(got, want) {
+		var got []string
+		for _, w := range ParameterWarnings(planOf(t, text), proc.Sysctls{Root: root}) {
+			got = append(got, w.Text)
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestLocated: a warning names the line and column of its parameter, which a comment does
+// not have.
+func TestLocated(t *testing.T) {
+	w := ParameterWarning{"net.a.b", "no such parameter"}
+	if got, want := w.Located("x.yaml", "# net.a.b\nsysctls: {net.a.b: 1}\n"), "x.yaml:2:11: warning: no such parameter"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := w.Located("x.yaml", "sysctls: {}\n"), "x.yaml: warning: no such parameter"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

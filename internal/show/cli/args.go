@@ -109,7 +109,8 @@ var equivalents = map[string]map[string]string{
 		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay", "latency": "--rtt",
 		"w": "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
 	},
-	"ecmp": {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
+	"ecmp":    {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
+	"measure": {"flows": "--streams", "connections": "--streams"},
 	"run": {
 		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
 		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",

@@ -23,6 +23,11 @@ func newCheckCommand(s streams) *cobra.Command {
 				return err
 			}
 			document := newPlanDocument(plan, cmp.Or(seed, plan.Study.Design.Seed))
+			for _, w := range document.parameters {
+				if !asJSON {
+					say(s.err, "%s\n", w.Located(args[0], f.options.StudyFile))
+				}
+			}
 			return errors.Join(s.answer(asJSON, document, asText(document.shown())), run.MissingTools(plan))
 		},
 	}

@@ -46,6 +46,8 @@ type planDocument struct {
 	// Warnings say what a run will not show (percentiles of too few requests, verdicts on
 	// too few blocks), and which parameters it may not find.
 	Warnings []string `json:"warnings,omitempty"`
+	// parameters are those of Warnings about parameters, which text has above the plan.
+	parameters []run.ParameterWarning
 }
 
 type planTreatment struct {
@@ -89,7 +91,10 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
-	d.Warnings = append(d.Warnings, run.ParameterWarnings(p, proc.Sysctls{})...)
+	d.parameters = run.ParameterWarnings(p, proc.Sysctls{})
+	for _, w := range d.parameters {
+		d.Warnings = append(d.Warnings, w.Text)
+	}
 	for _, t := range p.Treatments {
 		made := planTreatment{
 			Name: t.Name, Baseline: t.Baseline, Levels: t.Levels, Settings: settingLines(t.Settings),

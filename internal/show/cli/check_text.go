@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"linerate/internal/control/run"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/source"
@@ -130,6 +131,9 @@ func (d *planDocument) order() (list []document.Block) {
 		say("Margin %.3g %%: smaller differences do not matter.", 100*d.Margin)
 	}
 	for _, text := range d.Warnings {
+		if slices.ContainsFunc(d.parameters, func(w run.ParameterWarning) bool { return w.Text == text }) {
+			continue
+		}
 		if !strings.HasSuffix(text, "?") {
 			text += "."
 		}

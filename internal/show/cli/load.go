@@ -82,6 +82,11 @@ func besideName(name, kind string) string {
 	if kind == "list" {
 		endings = []string{".conf"}
 	}
+	if stem, is := strings.CutSuffix(name, ".yml"); is {
+		name, endings = stem, endings[:1]
+	} else if stem, is := strings.CutSuffix(name, ".yaml"); is {
+		name, endings = stem, endings[1:]
+	}
 	for _, ending := range endings {
 		if info, err := os.Stat(name + ending); err == nil && info.Mode().IsRegular() {
 			if isStudyName(name) {

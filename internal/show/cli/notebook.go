@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
@@ -47,6 +48,9 @@ func readNotebook(ctx context.Context) (notebook.Store, error) {
 func findRun(ctx context.Context, store notebook.Store, reference string) (string, error) {
 	id, err := store.Resolve(ctx, reference)
 	if _, ok := errors.AsType[*notebook.ReferenceError](err); ok {
+		if ending := filepath.Ext(reference); ending == ".yaml" || ending == ".yml" {
+			return "", usageError(fmt.Errorf("%w; a study file is run with: linerate run %s", err, quote(reference)))
+		}
 		return "", usageError(fmt.Errorf("%w; linerate runs lists them", err))
 	}
 	return id, err

@@ -76,7 +76,10 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		for _, warning := range append(run.ParameterWarnings(plan, proc.Sysctls{}), run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)) {
+		for _, w := range run.ParameterWarnings(plan, proc.Sysctls{}) {
+			say(s.err, "%s\n", w.Located(args[0], f.options.StudyFile))
+		}
+		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
 			if warning != "" {
 				say(s.err, "linerate: %s\n", warning)
 			}

@@ -48,7 +48,7 @@ linerate run --resume RUN continues an interrupted run.`,
   linerate runs --study arp-flux --since 7d`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && slices.Contains([]string{"remove", "delete", "del"}, args[0]) {
-				return usageError(fmt.Errorf("no verb %q; did you mean rm? linerate runs rm RUN...", "runs "+args[0]))
+				return usageError(fmt.Errorf("no verb %q; did you mean rm? linerate runs rm RUN", "runs "+args[0]))
 			}
 			if len(args) > 0 {
 				return usageError(fmt.Errorf("unexpected argument %q: linerate report %s shows a run, linerate runs --grep %[2]s searches", args[0], quote(args[0])))

@@ -288,7 +288,8 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, linuxWmem))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
-		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "The third value is how far Linux enlarges a connection's buffer by itself. " +
+		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +
+			"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
 }

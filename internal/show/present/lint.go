@@ -18,6 +18,13 @@ func Lint(found *record.Lint) document.Document {
 	for _, f := range found.Files {
 		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format], settingfile.SystemNames[f.System], words.Count(f.Settings, "setting")))
 	}
+	lines := 0
+	for _, f := range found.Files {
+		lines += f.Settings
+	}
+	if n := len(found.Settings); n > 0 && n < lines {
+		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts", words.Count(lines, "line"), words.Count(n, "parameter")))
+	}
 	var list []document.Block
 	for _, f := range found.Findings {
 		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
@@ -36,11 +43,10 @@ func Lint(found *record.Lint) document.Document {
 		if s.Amounts != "" {
 			value += " (" + s.Amounts + ")"
 		}
-		now := s.Current
 		if s.Without != "" {
-			now = strings.TrimSpace(now + " (" + s.Without + ")")
+			value += " (" + s.Without + ")"
 		}
-		t.Add(s.Key+" = "+value, s.Scope, now)
+		t.Add(s.Key+" = "+value, s.Scope, s.Current)
 	}
 	if len(t.Rows) > 0 {
 		d.Summary = append(d.Summary, []document.Block{t})

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
@@ -246,8 +247,11 @@ func rerun(run *record.Run) []document.Block {
 
 // facts are the run in a line: study, size, seed, time.
 func facts(run *record.Run) string {
-	out := []string{run.Study, words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block") + seed(run.Seed, " · "),
-		number.Seconds(run.DurationS)}
+	size := words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block")
+	if plan, err := study.PlanOf(run); len(run.Trials) == 0 && err == nil {
+		size = words.Count(len(plan.Treatments), "treatment") + " × " + words.Count(plan.Blocks(), "block") + " planned"
+	}
+	out := []string{run.Study, size + seed(run.Seed, " · "), number.Seconds(run.DurationS)}
 	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // and no plan of trials
 		out = slices.Delete(out, 1, 2)
 	}
@@ -255,7 +259,11 @@ func facts(run *record.Run) string {
 		out = append([]string{"“" + run.Name + "”"}, out...)
 	}
 	if run.Status != "" && run.Status != "complete" {
-		out = append(out, run.Status)
+		status := run.Status
+		if run.Error != "" {
+			status = "failed"
+		}
+		out = append(out, status)
 	}
 	return strings.Join(out, " · ")
 }
