@@ -74,13 +74,14 @@ func (l Line) Setting() string { return l.Key + " = " + l.Value }
 // "//". On Linux that is part of the value: sysctl.conf(5) has comments on lines of their
 // own only.
 func (l Line) Bare() (value, comment string) {
+	lastLetter := strings.LastIndexFunc(l.Value, unicode.IsLetter)
 	for i, r := range l.Value {
 		rest := l.Value[i:]
 		spaced := i > 0 && l.Value[i-1] == ' '
 		number := i > 0 && l.Value[i-1] >= '0' && l.Value[i-1] <= '9'
 		switch {
 		case r == '#' && (spaced || number):
-		case r == ';' && spaced && strings.ContainsFunc(rest, unicode.IsLetter):
+		case r == ';' && spaced && i < lastLetter:
 		case strings.HasPrefix(rest, "//") && (spaced || number):
 		default:
 			continue

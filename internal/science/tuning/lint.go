@@ -59,24 +59,30 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 		c.out.Kernel = &record.LintKernel{Release: k.Release, MemoryBytes: k.MemoryBytes, Namespaces: k.Namespaces}
 	}
 	c.winning = settingfile.Winning(files)
+	c.winner = make(map[string]settingfile.Line, len(c.winning))
+	for _, l := range c.winning {
+		c.winner[l.Key] = l
+	}
 	for i := range files {
 		c.file(&files[i])
 	}
+	gone := map[place]string{}
+	for _, f := range c.out.Findings {
+		if f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed" {
+			gone[place{f.File, f.Line}] = f.ID
+		}
+	}
 	for _, l := range c.winning {
 		s := c.setting(l)
-		for _, f := range c.out.Findings {
-			gone := f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed"
-			if gone && f.File == l.File && f.Line == l.Line {
-				s.Without = f.ID
-			}
-		}
+		s.Without = gone[place{l.File, l.Line}]
 		c.out.Settings = append(c.out.Settings, s)
 	}
-	place := func(f record.LintFinding) int {
-		return slices.IndexFunc(files, func(file settingfile.File) bool { return file.Name == f.File })
+	order := map[string]int{}
+	for i, file := range files {
+		order[file.Name] = i
 	}
 	slices.SortStableFunc(c.out.Findings, func(a, b record.LintFinding) int {
-		return cmp.Or(place(a)-place(b), a.Line-b.Line)
+		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line)
 	})
 	for _, f := range c.out.Findings {
 		switch f.Severity {
@@ -91,13 +97,22 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	return c.out
 }
 
+// place is a line of a file.
+type place struct {
+	file string
+	line int
+}
+
 // checker looks through files and notes what it finds.
 type checker struct {
 	files   []settingfile.File
 	winning []settingfile.Line
-	kernel  *Kernel
-	page    int64
-	out     *record.Lint
+	winner  map[string]settingfile.Line // of winning, by key
+	// byteKeys are the first keys of parameters that count bytes, by the numbers they are set to.
+	byteKeys map[string]string
+	kernel   *Kernel
+	page     int64
+	out      *record.Lint
 }
 
 func (c *checker) add(l settingfile.Line, id, severity, fix, format string, args ...any) {
@@ -145,7 +160,8 @@ func (c *checker) file(f *settingfile.File) {
 
 // wins: the line holds in the end.
 func (c *checker) wins(l settingfile.Line) bool {
-	return slices.ContainsFunc(c.winning, func(w settingfile.Line) bool { return w.Where() == l.Where() })
+	w := c.winner[l.Key]
+	return w.File == l.File && w.Line == l.Line
 }
 
 // twice reports a line that another one, of this file or a later one, overrides.
@@ -153,8 +169,7 @@ func (c *checker) twice(l settingfile.Line) {
 	if c.wins(l) {
 		return
 	}
-	i := slices.IndexFunc(c.winning, func(w settingfile.Line) bool { return w.Key == l.Key })
-	w := c.winning[i]
+	w := c.winner[l.Key]
 	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
 	if value, _ := w.Bare(); same(value, l.Value) {
 		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))

@@ -182,7 +182,7 @@ func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 	case c.kernel == nil && comes >= manyBytes:
 		why = "which is hardly meant"
 	}
-	if like := c.likeBytes(l); like != "" {
+	if like := c.likeBytes(numbers); like != "" {
 		why = joined(why, "and "+like+" has the same number of bytes")
 	}
 	if why != "" {
@@ -207,16 +207,21 @@ func joined(a, b string) string {
 	return a + ", " + b
 }
 
-// likeBytes names a parameter that counts bytes and is set to the same value.
-func (c *checker) likeBytes(l settingfile.Line) string {
-	for _, f := range c.files {
-		for _, other := range f.Lines {
-			if value, _ := other.Bare(); same(value, l.Value) && find(other.Key) != nil && find(other.Key).unit == bytes {
-				return other.Key
+// likeBytes names a parameter that counts bytes and is set to the same numbers.
+func (c *checker) likeBytes(numbers []int64) string {
+	if c.byteKeys == nil {
+		c.byteKeys = map[string]string{}
+		for _, f := range c.files {
+			for _, l := range f.Lines {
+				value, _ := l.Bare()
+				n, ok := integers(value)
+				if p := find(l.Key); ok && p != nil && p.unit == bytes && c.byteKeys[spaced(n)] == "" {
+					c.byteKeys[spaced(n)] = l.Key
+				}
 			}
 		}
 	}
-	return ""
+	return c.byteKeys[spaced(numbers)]
 }
 
 // sizes checks the three sizes of TCP's buffers against each other.

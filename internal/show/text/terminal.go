@@ -194,12 +194,13 @@ func wrap(text string, n, first int) []string {
 	n = max(n, leastWrap)
 	flush := func() { lines, line, room = append(lines, line), "", n }
 	for _, word := range splitWords(text) {
-		if line != "" && words.Width(line)+1+words.Width(word) > room {
+		width := words.Width(word)
+		if line != "" && words.Width(line)+1+width > room {
 			flush()
 		}
-		for line == "" && words.Width(word) > room && !unbroken(word) {
+		for breaks := width > room && !unbroken(word); breaks && width > room; flush() {
 			line, word = chop(word, room)
-			flush()
+			width -= words.Width(line)
 		}
 		line = strings.TrimLeft(line+" "+word, " ")
 	}
