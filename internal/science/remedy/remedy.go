@@ -36,9 +36,11 @@ type Fix struct {
 	// Programs are options that the treatment gives its flows: no setting of a host makes
 	// them.
 	Programs []string
-	// Advice is what else a finding asks for: commands that are run once, such as ip neigh
-	// flush, and what no setting of a host does.
+	// Advice is what else a finding asks for: other commands that are run once, and what no
+	// setting of a host does.
 	Advice []string
+	// Flushes are run once, after the settings are made.
+	Flushes []Flush
 	// Defaults are such options that are set as a default of the senders as well.
 	Defaults []string
 }
@@ -93,7 +95,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 	}
 	fix.Name = strings.Join(names, " + ")
 	if fix, err = fix.with(run, changes); err == nil {
-		fix.Advice = append(fix.Advice, flush(run, changes)...)
+		fix.Flushes = flushes(run, changes)
 	}
 	return fix, err
 }
@@ -125,11 +127,9 @@ func findings(run *record.Run) string {
 // requests, and from which it sends them (ip-sysctl.rst).
 var answersARP = []string{"arp_ignore", "arp_announce", "arp_filter"}
 
-// flush says what becomes of what peers have learned from answers to ARP that settings
-// now prevent: a setting removes no entry of another host's neighbour table.
-func flush(run *record.Run, changes []setting.Setting) []string {
-	var commands []string
-	on := map[string][]string{} // hosts, by command
+// flushes are for what peers have learned from answers to ARP that settings now prevent: a
+// setting removes no entry of another host's neighbour table.
+func flushes(run *record.Run, changes []setting.Setting) (list []Flush) {
 	for _, s := range changes {
 		if !slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool {
 			return slices.Contains(answersARP, one.Key[strings.LastIndex(one.Key, ".")+1:])
@@ -143,29 +143,15 @@ func flush(run *record.Run, changes []setting.Setting) []string {
 						if peer.Name == s.Host || !p.Addr().Is4() || !slices.ContainsFunc(port.Prefixes, func(o netip.Prefix) bool { return o.Masked() == p.Masked() }) {
 							continue
 						}
-						command := fmt.Sprintf("ip neigh flush to %s dev %s", p.Masked(), port.Name)
-						if on[command] == nil {
-							commands = append(commands, command)
-						}
-						if !slices.Contains(on[command], peer.Name) {
-							on[command] = append(on[command], peer.Name)
+						if f := (Flush{peer.Name, p.Masked(), port.Name}); !slices.Contains(list, f) {
+							list = append(list, f)
 						}
 					}
 				}
 			}
 		}
 	}
-	if commands == nil {
-		return nil
-	}
-	for i, command := range commands {
-		hosts := on[command]
-		if more := len(hosts) - 4; more > 1 {
-			hosts = append(hosts[:4:4], fmt.Sprintf("%d others", more))
-		}
-		commands[i] = "on " + strings.Join(hosts, ", ") + ": " + command
-	}
-	return []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: " + strings.Join(commands, "; ")}
+	return list
 }
 
 // proven is what was kept of a run's list, whatever the run itself recommends: the list
@@ -204,6 +190,13 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 // host removes the cause.
 func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
 	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology), Advice: slices.Clone(f.Fix)}
+	fix.Advice = slices.DeleteFunc(fix.Advice, func(line string) bool {
+		flush, is := parseFlush(line)
+		if is {
+			fix.Flushes = append(fix.Flushes, flush)
+		}
+		return is
+	})
 	for _, s := range f.Settings {
 		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
 			fix.Advice = slices.DeleteFunc(fix.Advice, func(line string) bool { return line == command || line == "on "+s.Host+": "+command })
@@ -229,6 +222,11 @@ func (fix *Fix) Join(other *Fix) {
 	for _, line := range other.Advice {
 		if !slices.Contains(fix.Advice, line) {
 			fix.Advice = append(fix.Advice, line)
+		}
+	}
+	for _, f := range other.Flushes {
+		if !slices.Contains(fix.Flushes, f) {
+			fix.Flushes = append(fix.Flushes, f)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -119,7 +120,8 @@ func TestOfFinding(t *testing.T) {
 		Fix:      []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "on client: ip neigh flush to 192.168.1.0/24 dev eth0"},
 		Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
 	fix, err = OfFinding(run, flux)
-	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || !slices.Equal(fix.Advice, flux.Fix[1:]) {
+	flush := []Flush{{"client", netip.MustParsePrefix("192.168.1.0/24"), "eth0"}}
+	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || len(fix.Advice) > 0 || !slices.Equal(fix.Flushes, flush) {
 		t.Errorf("%+v, %v", fix, err)
 	}
 	flux.Settings = append(flux.Settings, setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_announce", Value: "2"}}})
@@ -128,8 +130,8 @@ func TestOfFinding(t *testing.T) {
 		t.Fatal(err)
 	}
 	fix.Join(other)
-	if got := commands(fix); len(fix.Hosts) != 1 || len(got) != 2 || len(fix.Advice) != 1 {
-		t.Errorf("%q, advice %q", got, fix.Advice)
+	if got := commands(fix); len(fix.Hosts) != 1 || len(got) != 2 || len(fix.Flushes) != 1 {
+		t.Errorf("%q, flushes %v", got, fix.Flushes)
 	}
 }
 
@@ -216,11 +218,20 @@ func TestMeasurementHasNone(t *testing.T) {
 func TestFlush(t *testing.T) {
 	fix, err := Recommended(made(t, "source routing", "cubic"))
 	want := []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 192.168.1.0/24 dev eth0"}
-	if err != nil || !slices.Equal(fix.Advice, want) {
-		t.Errorf("%q, %v", fix.Advice, err)
+	if err != nil || !slices.Equal(fix.Instructions(), want) {
+		t.Errorf("%q, %v", fix.Instructions(), err)
 	}
-	if fix, err = Recommended(made(t, "as it is", "bbr")); err != nil || len(fix.Advice) > 0 {
-		t.Errorf("%q, %v", fix.Advice, err)
+	// Each host's command has that host's names, those of other hosts as well.
+	fix.Flushes = append(fix.Flushes, Flush{"other", fix.Flushes[0].To, "eth0"})
+	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16"}); err != nil {
+		t.Fatal(err)
+	}
+	want = []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
+	if got := fix.Instructions(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if fix, err = Recommended(made(t, "as it is", "bbr")); err != nil || len(fix.Instructions()) > 0 {
+		t.Errorf("%q, %v", fix.Instructions(), err)
 	}
 }
 

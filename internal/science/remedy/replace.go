@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -27,9 +28,17 @@ func (fix *Fix) Replace(pairs []string) error {
 			return err
 		}
 	}
+	for i := range fix.Flushes {
+		f := &fix.Flushes[i]
+		h := hostconfig.Host{Name: f.Host, Interfaces: []hostconfig.Interface{{Name: f.Interface, Prefixes: []netip.Prefix{f.To}}}}
+		if err := r.host(&h); err != nil {
+			return err
+		}
+		f.Interface, f.To = h.Interfaces[0].Name, h.Interfaces[0].Prefixes[0]
+	}
 	for from, to := range r.by {
 		if !r.used[from] {
-			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to, strings.Join(fix.names(), ", "))
+			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to, cmp.Or(strings.Join(fix.names(), ", "), "no names"))
 		}
 	}
 	return nil
@@ -42,12 +51,17 @@ func (fix *Fix) names() (list []string) {
 			list = append(list, h.Name+"."+i.Name)
 		}
 	}
+	for _, f := range fix.Flushes {
+		if name := f.Host + "." + f.Interface; !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
 	return list
 }
 
-// Named: the settings name interfaces or addresses, of which Replace can replace some.
+// Named: the settings or flushes name interfaces or addresses, of which Replace can replace some.
 func (fix *Fix) Named() bool {
-	return slices.ContainsFunc(fix.Hosts, func(h hostconfig.Host) bool {
+	return len(fix.Flushes) > 0 || slices.ContainsFunc(fix.Hosts, func(h hostconfig.Host) bool {
 		return slices.ContainsFunc(h.Settings, func(s setting.Setting) bool {
 			return s.Neighbour != nil || s.Address != nil || s.Route != nil || s.Nexthop != nil || s.Rule != nil || s.Link != nil || s.Qdisc != nil ||
 				slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool { return setting.InterfaceOf(one.Key) != "" })

@@ -45,8 +45,15 @@ type fixDocument struct {
 	Undo []string `json:"undo,omitempty"`
 	// Programs are options of the flows that no setting makes.
 	Programs []string `json:"programs,omitempty"`
-	// Advice is what else a finding asks for.
-	Advice []string `json:"advice,omitempty"`
+	// Advice is what else is to be done; Once are the commands among it.
+	Advice []string     `json:"advice,omitempty"`
+	Once   []fixCommand `json:"once,omitempty"`
+}
+
+// fixCommand is run once on its host, after the settings are made.
+type fixCommand struct {
+	Host    string `json:"host"`
+	Command string `json:"command"`
 }
 
 type fixHost struct {
@@ -127,14 +134,14 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	if len(fix.Hosts) == 0 && len(fix.Advice) > 0 {
+	if err := fix.Replace(f.replace); err != nil {
+		return usageError(err)
+	}
+	if len(fix.Hosts) == 0 && len(fix.Instructions()) > 0 {
 		if err := s.answer(f.asJSON, f.document(run, fix), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
 			return err
 		}
 		return statusError{status: ExitDoubt}
-	}
-	if err := fix.Replace(f.replace); err != nil {
-		return usageError(err)
 	}
 	if err := f.onHost(fix); err != nil {
 		return usageError(err)
@@ -200,7 +207,7 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 // read them.
 func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
 	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name, run.ID)) + "\n"
-	for _, line := range fix.Advice {
+	for _, line := range fix.Instructions() {
 		text += hostconfig.Comment("  "+line) + "\n"
 	}
 	_, err := io.WriteString(w, text)
@@ -224,7 +231,10 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 }
 
 func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
-	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Advice, Hosts: []fixHost{}}
+	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(), Hosts: []fixHost{}}
+	for _, flush := range fix.Flushes {
+		d.Once = append(d.Once, fixCommand{flush.Host, flush.Command()})
+	}
 	for _, h := range fix.Hosts {
 		one := fixHost{Host: h.Name, Commands: hostconfig.Commands(h.Settings)}
 		for _, format := range hostconfig.Formats {
@@ -316,7 +326,7 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 			remark("%s is an option of the programs: no setting of a host replaces it", option)
 		}
 	}
-	for _, line := range fix.Advice {
+	for _, line := range fix.Instructions() {
 		remark("not among the settings: %s", line)
 	}
 	if fix.Lab && len(f.replace) == 0 && fix.Named() {

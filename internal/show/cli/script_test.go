@@ -45,11 +45,11 @@ func TestScripts(t *testing.T) {
 }
 
 // keep enters a run of the study arp-flux, made up, into the script's notebook:
-// keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|other [NAME]]; beyond has a
+// keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|advice|other [NAME]]; beyond has a
 // trial beyond the limit of its path, other is a run of another study.
 func keep(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|other [NAME]]")
+		ts.Fatalf("usage: keep SEED BLOCKS [whole|unfinished|failed|half|doubt|beyond|advice|other [NAME]]")
 	}
 	seed, err := strconv.ParseUint(args[0], 10, 64)
 	ts.Check(err)
@@ -79,6 +79,9 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if how == "beyond" && trial.Order == 1 { // the limit of its path
 			trial.GoodputBps *= 100
+		}
+		if how == "advice" { // a cause that no setting removes
+			trial.Hosts[0].End.SNMP = map[string]int64{"TcpExt.TCPMemoryPressures": 1}
 		}
 		ts.Check(store.SaveTrial(ctx, run.ID, trial))
 	}
