@@ -174,6 +174,11 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 			for _, at := range list {
 				parts = append(parts, figure(at, r))
 			}
+			if same := value(c, list[0].Baseline, r); r.Quantile > 0 && len(list) > 1 && !slices.ContainsFunc(list, func(at record.ConditionResult) bool {
+				return value(c, at.Baseline, r)+within(c, at.Baseline, r) != same
+			}) { // as of the probe of a window in both directions, which is one
+				parts = []string{same + " in every condition"}
+			}
 			a.Statements = append(a.Statements, r.Label+" is "+words.FirstFew(parts, "and"))
 		}
 	}

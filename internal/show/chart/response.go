@@ -18,8 +18,9 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 	if len(v.Rows) == 0 {
 		return figure.Figure{}, false
 	}
-	f := figure.Figure{Name: m.Name, Title: responseTitle(v, m), Data: v.ResponseCSV(m), Note: dotsNote(v)}
-	v = v.Whole() // the CSV has all
+	once := v.Once(m)
+	f := figure.Figure{Name: m.Name, Title: responseTitle(once, m), Data: v.ResponseCSV(m), Note: dotsNote(v)}
+	v = once.Whole() // the CSV has all
 	high := 0.0
 	for r, c := range v.Each() {
 		t := r.Treatments[c]
