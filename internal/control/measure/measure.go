@@ -174,9 +174,9 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 		return nil, nil, err
 	}
 	defer b.Close()
-	b.Bound(record.NodeServer, s.replyBytes())
 	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
-	if !o.Iperf3 { // a client's steps have limits of their own
+	if !o.Iperf3 { // which is no server on the bus, and a client's steps have limits of their own
+		b.Bound(record.NodeServer, s.replyBytes())
 		s.group.Limit = o.patience()
 	}
 	if err := s.attach(ctx, streams); err != nil {
