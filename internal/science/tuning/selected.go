@@ -76,15 +76,17 @@ func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record
 			differs = true
 			continue
 		case s.Corrected != "":
-			differs = true
 			key, value, _ := strings.Cut(s.Corrected, " = ")
-			accepted := key == l.Key && !slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
-				return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax")
+			bare, _ := settingfile.Line{Value: value}.Bare()
+			after := value[len(bare):] // after a number and a blank the kernel ignores a comment
+			accepted := key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') && !slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
+				return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax" && f.Severity == record.LintError)
 			})
+			differs = differs || !accepted || bare != l.Value
 			if !accepted {
 				continue
 			}
-			l.Value = value
+			l.Value = bare
 		}
 		written = append(written, l)
 	}

@@ -60,7 +60,7 @@ func TestWorthwhile(t *testing.T) {
 // TestCorrected: a list is tried as lint corrects it, beside what hosts take of it as it is
 // written; what cannot be meant otherwise, or is in the list anyway, stays.
 func TestCorrected(t *testing.T) {
-	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = 1\n"
+	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = 1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\n"
 	files := []settingfile.File{settingfile.Read("a.conf", []byte(text), "")}
 	found := Files(files, nil)
 	lines, all := Select(files, found, &topology.Topology{}, nil)
@@ -71,11 +71,11 @@ func TestCorrected(t *testing.T) {
 	for _, l := range AsWritten(lines, all, found) {
 		written = append(written, l.Setting())
 	}
-	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864", "net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1"}
+	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864", "net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1", "net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_timestamps = 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("tried %q, want %q", got, want)
 	}
-	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1"}; !slices.Equal(written, want) {
+	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1", "net.ipv4.tcp_window_scaling = 0"}; !slices.Equal(written, want) {
 		t.Errorf("as written %q, want %q", written, want)
 	}
 	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
