@@ -321,6 +321,11 @@ func TestMeasurementsValues(t *testing.T) {
 	if got := differences(of(10, 0, asked("10s", "")), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	two := of(2, 0, asked("2s", ""))
+	two.Trials[0].Flows = append(two.Trials[0].Flows, two.Trials[0].Flows[0])
+	if why := unlike(of(10, 0, asked("10s", "")), two, &record.Treatment{Name: "measurement"}, &record.Treatment{Name: "measurement"}); why != "the workload differs: streams 1 → 2" {
+		t.Errorf("what cannot be compared: %q", why)
+	}
 	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", To: "100 Mbit/s"}}
 	if got := differences(of(10.0001, 0, nil), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
 		t.Errorf("of an older version: %+v, want %+v", got, want)

@@ -23,6 +23,7 @@ func differences(from, to *record.Run) []record.Difference {
 	d := list{}
 	d.add("study", from.Study, to.Study)
 	d.options(from, to)
+	d.values(from, to)
 	d.add("judged by", judgedBy(from), judgedBy(to))
 	d.topology(&from.Topology, &to.Topology)
 	d.levels(from, to)
@@ -163,6 +164,13 @@ func (l *list) options(from, to *record.Run) {
 	a, b := optionsOf(from), optionsOf(to)
 	for i, option := range a {
 		l.add(option[0], option[1], b[i][1])
+	}
+}
+
+// values compares the other options of two measurements, under which flows are the same.
+func (l *list) values(from, to *record.Run) {
+	if from.Study != record.MeasureStudy || to.Study != record.MeasureStudy {
+		return
 	}
 	named, others := from.Design.Options, to.Design.Options
 	if named == nil || others == nil { // of an older version: the records show these
