@@ -61,6 +61,11 @@ const (
 // wayLoad is what a link carried one way, beside its rate that way; 0: unknown.
 type wayLoad struct{ bps, limit float64 }
 
+// fullLoad is the part of its rate at which a link counts as full. Where the
+// kernel leaves segmentation to the interface, the interface's counters see one header
+// for many frames: a full link then shows little more than its payload, 95.6 %.
+const fullLoad = 0.94
+
 func (w wayLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
 
 // shown is the direction that stands for the link: that of the data, else the one that is

@@ -422,11 +422,6 @@ func pathName(t *topology.Topology) string {
 	return "the path"
 }
 
-// fullLoad is the part of its rate at which a link counts as full. Where the
-// kernel leaves segmentation to the interface, the interface's counters see one header
-// for many frames: a full link then shows little more than its payload, 95.6 %.
-const fullLoad = 0.94
-
 // mostTopologies bounds the folded drawings: beyond, the table of interfaces says it
 // better and the page stays small.
 const mostTopologies = 24
