@@ -12,7 +12,7 @@ import (
 // TestVisible: a client sees the addresses of its own flows and a fixed list of fields; a
 // field that is added to the snapshot is hidden until it is listed here and in visible.
 func TestVisible(t *testing.T) {
-	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "SpeedBps", "Shaper", "Addresses"}
+	shown := []string{"Interface", "Index", "MTU", "Up", "Master", "Kind", "Driver", "SpeedBps", "Shaper", "Addresses"}
 	full := record.InterfaceSnapshot{Addresses: []string{"192.0.2.1/24", "198.51.100.1/24", "2001:db8::1/64"}}
 	fields := reflect.ValueOf(&full).Elem()
 	for i := range fields.NumField() {
