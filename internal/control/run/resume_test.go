@@ -69,24 +69,24 @@ func budgetAsked(d time.Duration) study.Redesign {
 }
 func untilAsked(until unit.Ratio) study.Redesign { return study.Redesign{Until: &until} }
 
-// TestRemoved: a run that ends before its first trial does is removed; one with a trial or a
-// note stays.
+// TestRemoved: a run that fails before its first trial ends is removed; one with a trial or a
+// note stays, and one that was interrupted, which can be resumed.
 func TestRemoved(t *testing.T) {
 	for _, c := range []struct {
 		trials  int
 		noted   bool
-		status  string
+		failed  error
 		removed int
 	}{
-		{0, false, notebook.Interrupted, 1}, {0, true, notebook.Interrupted, 0},
-		{1, false, notebook.Interrupted, 0}, {0, false, record.StatusBudget, 0},
+		{0, false, errors.New("refused"), 1}, {0, true, errors.New("refused"), 0},
+		{1, false, errors.New("refused"), 0}, {0, false, nil, 0},
 	} {
 		s := stored(t, c.trials, notebook.Running)
 		if !c.noted {
 			s.run.Notes = nil
 		}
 		made := conductor{store: s, run: &s.run, began: time.Now()}
-		if err := made.finish(t.Context(), c.status, errors.New("refused")); err != nil || s.finished == nil || len(s.removed) != c.removed {
+		if err := made.finish(t.Context(), notebook.Interrupted, c.failed); err != nil || s.finished == nil || len(s.removed) != c.removed {
 			t.Errorf("%+v: %v, finished %t, removed %q", c, err, s.finished != nil, s.removed)
 		}
 	}

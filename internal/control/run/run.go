@@ -153,8 +153,8 @@ func (c *conductor) conduct(ctx context.Context) (*record.Run, error) {
 	return c.run, errors.Join(err, c.finish(ctx, status, err))
 }
 
-// finish saves what became of the run. One that was interrupted before its first trial ended
-// is removed, unless it has a note: a new run does the same as resuming it.
+// finish saves what became of the run. One that failed before its first trial ended is
+// removed, unless it has a note: a new run does the same as resuming it.
 func (c *conductor) finish(ctx context.Context, status string, err error) error {
 	c.run.DurationS = c.elapsed()
 	c.run.Status, c.run.Error = status, ""
@@ -164,7 +164,7 @@ func (c *conductor) finish(ctx context.Context, status string, err error) error 
 	if len(c.run.Trials) > 0 {
 		conclude.Conclude(c.run)
 	}
-	if err := c.store.Finish(ctx, c.run); err != nil || status != notebook.Interrupted || len(c.run.Trials) > 0 {
+	if err := c.store.Finish(ctx, c.run); err != nil || c.run.Error == "" || len(c.run.Trials) > 0 {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)

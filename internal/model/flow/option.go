@@ -261,7 +261,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "streams",
-		Doc: "connections of each flow per direction; of measure: flows per direction", Absent: "1; measure: as many as there are addresses", Default: 1, Least: 1, Most: maxStreams, Type: "number",
+		Doc: "connections of a flow per direction; measure: flows", Absent: "1; of measure: one for each address", Default: 1, Least: 1, Most: maxStreams, Type: "number",
 	},
 	{
 		Key: "copies",

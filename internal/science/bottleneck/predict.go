@@ -2,6 +2,7 @@ package bottleneck
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -182,7 +183,11 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 	if size <= 0 {
 		return bound{}, false
 	}
-	b := windowed(path, advertised*size, size, ReceiverWindow)
+	low := advertised * size
+	if segment := float64(path.Segment); segment > 0 && low > segment {
+		low -= math.Mod(low, segment) // what does not hold a whole segment waits (RFC 9293, 3.8.6.2)
+	}
+	b := windowed(path, low, size, ReceiverWindow)
 	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }

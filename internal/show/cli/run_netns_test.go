@@ -126,7 +126,7 @@ func TestPageThatHasNoPlace(t *testing.T) {
 	}
 	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--quiet")
 	text, _ := cmd.CombinedOutput()
-	if status := cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
+	if status := cmd.ProcessState.ExitCode(); status != ExitUsage || !strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
 		t.Errorf("exit status %d\n%s", status, text)
 	}
 }
