@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Variables of the environment. The first lets tests boot QEMU machines, which take
-// minutes; the second also turns a skipped test of this package into a failed one.
+// Variables of the environment. The first lets tests take minutes, as those do that boot QEMU
+// machines; the second also turns a skipped test of this package into a failed one.
 const (
 	machinesVariable = "LINERATE_MACHINES"
 	requireMachines  = "LINERATE_REQUIRE_MACHINES"
@@ -87,13 +87,19 @@ func Debian(t testing.TB) Kernel {
 	return Debians(t)[0]
 }
 
+// TakesMinutes skips a test unless LINERATE_MACHINES is 1 (make machines).
+func TakesMinutes(t testing.TB) {
+	t.Helper()
+	if os.Getenv(machinesVariable) != "1" && os.Getenv(requireMachines) != "1" {
+		t.Skip("takes minutes: make machines")
+	}
+}
+
 // Debians returns the kernels that script/kernel has unpacked, for QEMU on x86-64, the
 // oldest first. The test is skipped unless LINERATE_MACHINES is 1 (make machines).
 func Debians(t testing.TB) (kernels []Kernel) {
 	t.Helper()
-	if os.Getenv(machinesVariable) != "1" && os.Getenv(requireMachines) != "1" {
-		t.Skip("boots QEMU machines: make machines")
-	}
+	TakesMinutes(t)
 	needs(t, qemuPath, "qemu-system-x86")
 	needsBusybox(t)
 	root, err := moduleRoot()

@@ -13,6 +13,7 @@ import (
 // documented hash names; by addresses two clients use two members at most; by ports as many
 // are used as theory has it, in at least 90 % of the trials, and the finding names the policy.
 func TestMachineBondHash(t *testing.T) {
+	machinetest.TakesMinutes(t)
 	const members = 4
 	text, err := studies.Files.ReadFile("bond-hash.yaml")
 	if err != nil {
