@@ -30,10 +30,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func exactArgs(n int) cobra.PositionalArgs {
+func exactArgs(n int) cobra.PositionalArgs { return rangeArgs(n, n) }
+
+func rangeArgs(least, most int) cobra.PositionalArgs {
+	expected := strconv.Itoa(least)
+	if most > least {
+		expected += " or " + strconv.Itoa(most)
+	}
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError(fmt.Errorf("%s, expected %d; usage: %s", unit.Plural(len(args), "argument"), n, cmd.UseLine()))
+		if len(args) < least || len(args) > most {
+			return usageError(fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"), expected, cmd.UseLine()))
 		}
 		return nil
 	}

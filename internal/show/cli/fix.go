@@ -96,7 +96,7 @@ run is in doubt, a trust check failed: its fix is written, and stderr says why.`
   linerate fix latest --host nas --map eth0=enp3s0 | ssh root@nas sh
   linerate fix latest --format netplan -o fix
   linerate fix nas-7 arp-flux`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: rangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)

@@ -42,7 +42,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
   linerate run mine.yaml --set workload.duration=5s --until 2% --budget 5m`,
 		Annotations: map[string]string{flagSections: `Common flags: set only name resume out json quiet
 			Trials: replicates until budget seed part wait allow-machine-settings`},
-		Args: cobra.MaximumNArgs(1),
+		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (f.resume != "") {
 				return usageError(errors.New("expected a study, a file, or --resume RUN: see linerate studies"))

@@ -33,7 +33,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	switch g := d.Datagrams; {
 	case g == nil:
 	case m.Peer == "" || d.Counted == record.CountedReceived:
-		rows = append(rows, datagramRows(d)...)
+		rows = append(rows, datagramRows(m, d)...)
 	default:
 		where := "there in its own time"
 		if d.Peer != nil && d.Peer.WholeTest {
@@ -54,7 +54,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 }
 
 // datagramRows are what became of datagrams that linerate received.
-func datagramRows(d record.MeasureDirection) [][]string {
+func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	g := d.Datagrams
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
@@ -68,11 +68,35 @@ func datagramRows(d record.MeasureDirection) [][]string {
 	}
 	rows = append(rows,
 		[]string{"", "jitter " + number.Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
+	if text := ofBursts(m, d); text != "" {
+		rows = append(rows, []string{"", "", text})
+	}
 	if v := g.Delay; v != nil {
 		median, others := percentiles(v, 4, "sending times")
 		rows = append(rows, []string{"", "delay " + median, "above the fastest datagram; " + others})
 	}
 	return rows
+}
+
+// ofBursts says that the jitter is that of the sender's bursts: several datagrams handed to
+// the kernel at once arrive apart by the rate of the link. Empty: it is not.
+func ofBursts(m *record.Measure, d record.MeasureDirection) string {
+	burst := 0.0 // bytes
+	for _, f := range m.Flows {
+		if f.From == d.Sender() && f.CallBytes >= 2*int64(d.Datagrams.Bytes) {
+			burst = max(burst, float64(f.CallBytes))
+		}
+	}
+	rate := cmp.Or(d.LimitBps, d.GoodputBps)
+	if burst == 0 || rate == 0 {
+		return ""
+	}
+	us := burst * 8 / rate * 1e6
+	if d.Datagrams.JitterUs < us/2 {
+		return ""
+	}
+	return fmt.Sprintf("a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the path's own use a --rate-cap below the limit",
+		burst/1024, number.Microseconds(us), unit.FormatRate(rate))
 }
 
 // howCounted says where and when a direction's bytes were counted.

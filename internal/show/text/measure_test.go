@@ -51,6 +51,21 @@ func TestMeasureTextDatagrams(t *testing.T) {
 	}
 }
 
+// TestMeasureTextBursts: a jitter that the sender's bursts make is said to be theirs.
+func TestMeasureTextBursts(t *testing.T) {
+	const want = "a burst of 63 KiB takes 548 µs at 941.5 Mbit/s"
+	for jitter, said := range map[float64]bool{12.3: false, 400: true} {
+		m := showtest.Datagrams(showtest.Measurement(1))
+		for i := range m.Flows {
+			m.Flows[i].From, m.Flows[i].CallBytes = record.NodeClient, 63<<10
+		}
+		m.Directions[0].Datagrams.JitterUs = jitter
+		if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); strings.Contains(got, want) != said {
+			t.Errorf("jitter %v: want %q: %t, got\n%s", jitter, want, said, got)
+		}
+	}
+}
+
 func TestMeasureTextTransactions(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s, after 1 s of warm-up · cubic
 

@@ -76,7 +76,7 @@ func (t *Test) welcome(ctx context.Context) error {
 		return fmt.Errorf("the iperf3 server at %s is busy with another test: it serves one client at a time", t.server)
 	case h.err == nil && h.state == iperf3.ServerError:
 		return t.refused("after it was sent the cookie", h)
-	case hungUp(h.err) && t.isLinerate(ctx):
+	case h.err != nil && !greeting.TimedOut(h.err) && t.isLinerate(ctx):
 		return fmt.Errorf("linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 port", t.server)
 	case hungUp(h.err):
 		return fmt.Errorf("the server at %s closed the connection without an answer: it is busy with another test, or something else than iperf3", t.server)
