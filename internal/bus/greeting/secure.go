@@ -14,13 +14,12 @@ import (
 )
 
 // With a token, what follows the introductions goes over TLS 1.3, and each side proves the
-// token for this very TLS connection (channel binding, RFC 9266). Certificates mean nothing
-// and last as long as the process: who is at the other end is what the proofs show. A host
-// in between has a TLS connection of its own with each side, for which neither's proof is
-// good.
+// token for this very TLS connection (channel binding, RFC 9266). Certificates are not
+// verified and last as long as the process: the proofs authenticate the peer. A host in
+// between has a TLS connection of its own with each side, for which neither's proof is valid.
 
-// LeastToken is how short a token may be. Whoever gets a proof can try tokens against it at
-// leisure (only a PAKE would prevent that); of 128 random bits, as 32 hexadecimal digits,
+// LeastToken is how short a token may be. A peer that gets a proof can try tokens against
+// it offline (only a PAKE would prevent that); of 128 random bits, as 32 hexadecimal digits,
 // there are too many to try.
 const LeastToken = 32
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/source"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -181,10 +182,7 @@ func properties(directions ...topology.Impairment) string {
 			names = append(names, p.name)
 		}
 	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
+	return source.And(names)
 }
 
 // startEmulator starts the emulator's process, if there are links for it. It ends with

@@ -88,8 +88,8 @@ type conductor struct {
 }
 
 // New carries out a plan from its first trial. The run returned is concluded from the
-// trials that it has, also if err says that it was interrupted. One that ends before its
-// first trial does is removed from the notebook, unless it has a note.
+// trials that it has, also if err says that it was interrupted. One that fails before its
+// first trial ends is removed from the notebook, unless it has a note.
 func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
 	if err := MissingTools(plan); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 type macs func(topology.End) (string, error)
 
 // spread is which of several segments of a path a flow takes: at each bond the member that the
-// bond's hash chooses. why is not empty if that cannot be told.
+// bond's hash chooses. why is not empty if that is not known.
 func (t *trace) spread(over *topology.Topology, from, to topology.End, segments [][]topology.End, mac macs) (segment []topology.End, why string) {
 	for len(segments) > 1 {
 		end, at := parting(segments)

@@ -195,7 +195,7 @@ func (c listCase) best(keys []string) (goodput, latency float64) {
 }
 
 // check tunes once and counts what is false.
-func (c listCase) check(t *testing.T, seed uint64, n noise, l *told) {
+func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 	set := func(full map[string]string) map[string]bool {
 		keys := map[string]bool{}
 		for k := range full {
@@ -305,9 +305,9 @@ func TestLists(t *testing.T) {
 		seeds, noises = n, []noise{{0.01, 0}, {0.03, 0}, {0.02, 0.02}}
 	}
 	for _, n := range noises {
-		var sum told
+		var sum mistakes
 		for _, name := range slices.Sorted(maps.Keys(lists)) {
-			var l told
+			var l mistakes
 			for seed := range seeds {
 				lists[name].check(t, seed+1, n, &l)
 			}
@@ -328,7 +328,7 @@ func TestLists(t *testing.T) {
 // TestKeptIsAccepted: where the list costs no more than is accepted, a set that costs more is
 // not taken for enough, so that something is kept.
 func TestKeptIsAccepted(t *testing.T) {
-	var l told
+	var l mistakes
 	for seed := range uint64(16) {
 		lists["a queue that bbr keeps short"].check(t, seed+1, noise{scatter: 0.01}, &l)
 	}
@@ -341,8 +341,8 @@ func TestKeptIsAccepted(t *testing.T) {
 // else slows down.
 type noise struct{ scatter, dips float64 }
 
-// told counts what is false in answers about lists.
-type told struct {
+// mistakes counts what is false in answers about lists.
+type mistakes struct {
 	tunes, trials    int
 	lost, lostMuch   int // of the best set's gain what is kept lacks more than 5 %, 10 %
 	harmful, spare   int // settings that are kept
@@ -353,7 +353,7 @@ type told struct {
 	examples         map[string]string
 }
 
-func (l *told) note(what *int, name, example string) {
+func (l *mistakes) note(what *int, name, example string) {
 	*what++
 	if l.examples == nil {
 		l.examples = map[string]string{}
@@ -361,13 +361,13 @@ func (l *told) note(what *int, name, example string) {
 	l.examples[name] = example
 }
 
-func (l *told) add(o *told) {
+func (l *mistakes) add(o *mistakes) {
 	l.tunes, l.trials, l.lost, l.lostMuch = l.tunes+o.tunes, l.trials+o.trials, l.lost+o.lost, l.lostMuch+o.lostMuch
 	l.harmful, l.spare, l.doesIt, l.nothing = l.harmful+o.harmful, l.spare+o.spare, l.doesIt+o.doesIt, l.nothing+o.nothing
 	l.something, l.unnamed, l.accused = l.something+o.something, l.unnamed+o.unnamed, l.accused+o.accused
 }
 
-func (l *told) String() string {
+func (l *mistakes) String() string {
 	return fmt.Sprintf("%d tunes, %d trials each: lost %d (much %d), harmful %d, spare %d, does it %d, nothing %d, something %d, unnamed %d, accused %d",
 		l.tunes, l.trials/max(l.tunes, 1), l.lost, l.lostMuch, l.harmful, l.spare, l.doesIt, l.nothing, l.something, l.unnamed, l.accused)
 }

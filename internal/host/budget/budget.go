@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"strings"
 	"sync"
 
 	"linerate/internal/model/message"
@@ -73,13 +74,10 @@ type Exceeded struct {
 }
 
 func (e *Exceeded) Error() string {
-	spell := func(n int64) string {
-		if e.Resource == Memory || e.Resource == Buffers {
-			return unit.Bytes(n).String()
-		}
-		return fmt.Sprint(n)
+	spell, name := func(n int64) string { return fmt.Sprint(n) }, e.Resource.String()
+	if of, bytes := strings.CutPrefix(name, "bytes "); bytes {
+		spell, name = func(n int64) string { return unit.Bytes(n).String() }, of
 	}
-	name := e.Resource.String()
 	if e.Used < 0 {
 		return fmt.Sprintf("%s %s: this server allows a client %s", spell(e.Asked), name, spell(e.Bound))
 	}
@@ -90,7 +88,7 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("%s %s: this server has %s for all clients%s, and %s are in use", spell(e.Asked), name, spell(e.Bound), why, spell(e.Used))
 }
 
-// Unwrap is the failure's code: a client that has asked for too much is told from a server
+// Unwrap is the failure's code: a client that has asked for too much differs from a server
 // that has no more.
 func (e *Exceeded) Unwrap() error {
 	if e.Used < 0 {

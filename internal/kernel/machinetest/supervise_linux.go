@@ -94,8 +94,8 @@ func supervise(args []string) int {
 }
 
 // protect makes all file systems read-only in this mount namespace, but a directory and a
-// new /dev/shm, where user-mode Linux has its memory: whoever is root in the machine can
-// mount hostfs for writing.
+// new /dev/shm, where user-mode Linux has its memory: root in the machine can mount
+// hostfs for writing.
 func protect(dir string) error {
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
 		return os.NewSyscallError("mount", err)

@@ -74,8 +74,8 @@ type Attribute struct {
 
 // Spread chooses the interface beneath a device that sends a packet.
 type Spread interface {
-	// Choose returns which of n interfaces sends a packet. why is not empty if it cannot be
-	// told.
+	// Choose returns which of n interfaces sends a packet. why is not empty if that is
+	// not known.
 	Choose(p Packet, n int) (i int, why string)
 	// Hashes reports what of a packet the choice depends on.
 	Hashes() Hashed

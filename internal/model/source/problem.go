@@ -97,11 +97,16 @@ func DidYouMean(name string, candidates []string) string {
 }
 
 // Or lists alternatives as a sentence does: "a, b or c".
-func Or(names []string) string {
+func Or(names []string) string { return sentence(names, " or ") }
+
+// And lists names as a sentence does: "a, b and c".
+func And(names []string) string { return sentence(names, " and ") }
+
+func sentence(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
 }
 
 // Some returns the words, and of more than most the first ones and how many are left.

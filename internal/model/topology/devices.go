@@ -47,33 +47,33 @@ func (t *Topology) Device(e End) (End, device.Shape, bool) {
 	}
 	if s, ok := t.Switch(e.Node); ok {
 		if p, ok := s.bond(e.Interface); ok {
-			shape, _ := p.device().Shape(p.Name)
+			shape, _ := p.Device().Shape(p.Name)
 			return End{e.Node, p.Name}, shape, true
 		}
 	}
 	return End{}, device.Shape{}, false
 }
 
-// way is one of the ways of an interface's frames to a link: the interface with the link,
-// and the tags that they have there, the outermost first.
-type way struct {
+// lower is an interface with a link beneath another interface, or that interface itself, and
+// the tags that its frames have there, the outermost first.
+type lower struct {
 	name string
 	tags []device.VLAN
 }
 
-// ways are all of an interface's ways; none: it has no link beneath.
-func (h *Host) ways(name string) []way { return h.waysBut(name, nil) }
+// lowers are the interfaces with links beneath an interface; none: it has no link.
+func (h *Host) lowers(name string) []lower { return h.lowersBut(name, nil) }
 
-func (h *Host) waysBut(name string, above []string) (list []way) {
+func (h *Host) lowersBut(name string, above []string) (list []lower) {
 	shape, is := h.shape(name)
 	if !is {
-		return []way{{name: name}}
+		return []lower{{name: name}}
 	}
 	for _, below := range shape.Beneath {
 		if slices.Contains(above, below) {
 			continue // a file with a loop, which validation reports
 		}
-		for _, w := range h.waysBut(below, append(above, name)) {
+		for _, w := range h.lowersBut(below, append(above, name)) {
 			if shape.Tag != 0 {
 				// The tag of the upper device is the inner one.
 				w.tags = append(slices.Clone(w.tags), device.VLAN(shape.Tag))
@@ -97,7 +97,7 @@ func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
 		if _, master := h.Master(p.Name); master.Members {
 			continue
 		}
-		if slices.ContainsFunc(h.ways(p.Name), func(w way) bool { return w.name == name && slices.Equal(w.tags, tags) }) {
+		if slices.ContainsFunc(h.lowers(p.Name), func(w lower) bool { return w.name == name && slices.Equal(w.tags, tags) }) {
 			names = append(names, p.Name)
 		}
 	}
@@ -156,11 +156,8 @@ func (t *Topology) DeviceMTU(e End) int {
 	return 0
 }
 
-// device is the port's bond as a device; the zero value: it is none.
-func (p *Port) device() device.Device { return device.Device{Bond: p.Bond} }
-
-// Device is what makes the port; the zero value: it has a link.
-func (p *Port) Device() device.Device { return p.device() }
+// Device is the port's bond as a device; the zero value: the port has a link.
+func (p *Port) Device() device.Device { return device.Device{Bond: p.Bond} }
 
 // bond finds the bond that a port of the switch is a member of.
 func (s *Switch) bond(member string) (*Port, bool) {
@@ -245,7 +242,7 @@ func (t *Topology) Tunnelled(e End) bool {
 // Tag is the number of the outer 802.1Q tag of an interface's frames; 0: they have none.
 func (t *Topology) Tag(e End) int {
 	if h, ok := t.Host(e.Node); ok {
-		for _, w := range h.ways(e.Interface) {
+		for _, w := range h.lowers(e.Interface) {
 			if len(w.tags) > 0 {
 				return int(w.tags[0])
 			}

@@ -51,7 +51,7 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 }
 
 // Wraps are what the frames of Paths have beside IP on the link that leaves each end, where
-// that is anything, and the smallest MTU of the devices on the way; 0: there are none.
+// that is anything, and the smallest MTU of the devices on the paths; 0: there are none.
 func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps map[End]Wrap, mtu int) {
 	host, ok := t.Host(from)
 	if !ok || !slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.hasDevices() }) {

@@ -45,14 +45,14 @@ func (t *Topology) PathsToNextHop(from End, via netip.Addr) (paths [][]End, to E
 // interface of another host.
 func (t *Topology) Adjacent(host string, far End) bool {
 	f := newIndex(t)
-	for _, s := range f.reached(way{name: far.Interface}, far) {
+	for _, s := range f.reached(lower{name: far.Interface}, far) {
 		if s.node.end.Node == host {
 			return true
 		}
 	}
 	h, ok := t.Host(far.Node)
 	return ok && slices.ContainsFunc(h.Interfaces, func(p Interface) bool {
-		return slices.ContainsFunc(h.ways(p.Name), func(w way) bool {
+		return slices.ContainsFunc(h.lowers(p.Name), func(w lower) bool {
 			return len(w.tags) > 0 && w.name == far.Interface && slices.ContainsFunc(f.reached(w, far), func(s arrival) bool { return s.node.end.Node == host })
 		})
 	})
@@ -138,7 +138,7 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 // segmentsFrom lists the paths from a host's interface to every interface of other hosts
 // that takes its frames, nearest first.
 func (f index) segmentsFrom(host *Host, from End) (list []segment) {
-	for _, w := range host.ways(from.Interface) {
+	for _, w := range host.lowers(from.Interface) {
 		for _, a := range f.reached(w, End{host.Name, w.name}) {
 			s := segment{from: from, to: a.top}
 			for n := a.node; n != nil; n = n.before {
@@ -181,7 +181,7 @@ type arrival struct {
 
 // reached lists where frames arrive that leave a link's end with some tags: at every
 // interface of other hosts on the same layer-2 segment, nearest first.
-func (f index) reached(w way, start End) (list []arrival) {
+func (f index) reached(w lower, start End) (list []arrival) {
 	queue := []*pathNode{{end: start, tags: w.tags}}
 	for len(queue) > 0 && len(list) < maxPaths {
 		here := queue[0]

@@ -78,7 +78,7 @@ func (c deviceChecker) check() {
 			c.report(path, "%s is a member of %s and has no frames of its own: expected %s", name, master, master)
 		case slices.Contains(c.h.below(name), c.p.Name) || name == c.p.Name:
 			c.report(path, "%s is on itself", c.p.Name)
-		case is && len(c.h.ways(name)) == 0:
+		case is && len(c.h.lowers(name)) == 0:
 			c.report(path, "%s is on %s, which is a %s and has no link: expected an interface with a link, a bond or a VLAN", c.p.Name, name, below.Key)
 		}
 	}

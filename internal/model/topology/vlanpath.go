@@ -28,8 +28,8 @@ func (t *Topology) VLANMismatch(from, to End) (VLANMismatch, bool) {
 	f := newIndex(t)
 	var first VLANMismatch
 	found := false
-	for _, w := range near.ways(from.Interface) {
-		for _, v := range far.ways(to.Interface) {
+	for _, w := range near.lowers(from.Interface) {
+		for _, v := range far.lowers(to.Interface) {
 			path := f.wires(End{near.Name, w.name}, End{far.Name, v.name})
 			if path == nil {
 				continue
@@ -77,7 +77,7 @@ func (s *pathNode) path() (list []End) {
 }
 
 // mismatch follows tags along a path to an interface of its last host.
-func (f index) mismatch(path []End, tags []device.VLAN, way way, to End) (VLANMismatch, bool) {
+func (f index) mismatch(path []End, tags []device.VLAN, as lower, to End) (VLANMismatch, bool) {
 	for i := 1; i+1 < len(path); i += 2 {
 		in, out := path[i], path[i+1]
 		s := f.switches[in.Node]
@@ -88,10 +88,10 @@ func (f index) mismatch(path []End, tags []device.VLAN, way way, to End) (VLANMi
 		tags = next
 	}
 	last := path[len(path)-1]
-	if slices.Equal(tags, way.tags) {
+	if slices.Equal(tags, as.tags) {
 		return VLANMismatch{}, false
 	}
-	return VLANMismatch{In: last, Tags: tags, Takes: fmt.Sprintf("%s takes frames %s", to, Tagged(way.tags))}, true
+	return VLANMismatch{In: last, Tags: tags, Takes: fmt.Sprintf("%s takes frames %s", to, Tagged(as.tags))}, true
 }
 
 // Tagged spells tags: "without a tag", "with tag 5", "with tags 5, 6".

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// TestRefused: what the sender's own queue refused is told from what was sent again, within
+// TestRefused: what the sender's own queue refused is counted apart from what was sent again, within
 // what the host's counters leave to other connections.
 func TestRefused(t *testing.T) {
 	for _, test := range []struct {

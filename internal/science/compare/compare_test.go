@@ -304,7 +304,7 @@ func TestSingleTrials(t *testing.T) {
 }
 
 // TestMeasurementsValues: what was set on two command lines, and what the records of older
-// versions show of it, is told where it differs.
+// versions show of it, is listed where it differs.
 func TestMeasurementsValues(t *testing.T) {
 	of := func(windowS, capBps float64, options map[string]string) *record.Run {
 		f := record.Flow{From: "client", To: "server", OpenedBy: "client", Connected: true, RateCapBps: capBps}

@@ -142,7 +142,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 			return fmt.Sprintf("%d of its settings", n)
 		case n < rest:
 			return fmt.Sprintf("%d of the others", n)
-		case known == 0 && n == 1: // of several: a list of one is not told apart
+		case known == 0 && n == 1: // of several: a list of one is the list
 			return "the one setting that was tried"
 		case known == 0:
 			return fmt.Sprintf("all %d settings%s", n, among)

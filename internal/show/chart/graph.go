@@ -35,7 +35,7 @@ type slot struct {
 	x, y  float64
 }
 
-// edge is one link, or a bundle of them, with its load both ways.
+// edge is one link, or a bundle of them, with its load in both directions.
 type edge struct {
 	a, b *slot
 	linkLoad
@@ -45,39 +45,39 @@ type edge struct {
 
 // linkLoad is what a link carried from a to b, and back.
 type linkLoad struct {
-	ab, ba wayLoad
-	data   way
+	ab, ba directedLoad
+	data   direction
 }
 
-// way is the one that a treatment's data takes.
-type way int
+// direction is the one in which a treatment has data.
+type direction int
 
 const (
-	bothWays way = iota // or neither
+	bothDirections direction = iota // or neither
 	aToB
 	bToA
 )
 
-// wayLoad is what a link carried one way, beside its rate that way; 0: unknown.
-type wayLoad struct{ bps, limit float64 }
+// directedLoad is what a link carried in a direction, beside its rate in that; 0: unknown.
+type directedLoad struct{ bps, limit float64 }
 
 // fullLoad is the part of its rate at which a link counts as full. Where the
 // kernel leaves segmentation to the interface, the interface's counters see one header
 // for many frames: a full link then shows little more than its payload, 95.6 %.
 const fullLoad = 0.94
 
-func (w wayLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
+func (w directedLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
 
 // shown is the direction that stands for the link: that of the data, else the one that is
 // full, else the busier one.
-func (l linkLoad) shown() wayLoad {
+func (l linkLoad) shown() directedLoad {
 	switch {
 	case l.data == aToB:
 		return l.ab
 	case l.data == bToA:
 		return l.ba
 	case l.ab.full() != l.ba.full():
-		return map[bool]wayLoad{true: l.ab, false: l.ba}[l.ab.full()]
+		return map[bool]directedLoad{true: l.ab, false: l.ba}[l.ab.full()]
 	case l.ab.bps > l.ba.bps:
 		return l.ab
 	}
@@ -90,10 +90,10 @@ func (l linkLoad) full() bool { return l.shown().full() }
 
 // add bundles another link with this one.
 func (l *linkLoad) add(other linkLoad) {
-	l.ab = wayLoad{l.ab.bps + other.ab.bps, l.ab.limit + other.ab.limit}
-	l.ba = wayLoad{l.ba.bps + other.ba.bps, l.ba.limit + other.ba.limit}
+	l.ab = directedLoad{l.ab.bps + other.ab.bps, l.ab.limit + other.ab.limit}
+	l.ba = directedLoad{l.ba.bps + other.ba.bps, l.ba.limit + other.ba.limit}
 	if l.data != other.data {
-		l.data = bothWays
+		l.data = bothDirections
 	}
 }
 
@@ -158,10 +158,10 @@ func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.Tre
 	return loads
 }
 
-// loadOf is what a link carried each way, from either end's counters. A link of different
+// loadOf is what a link carried in each direction, from either end's counters. A link of different
 // rates has those of its description: an interface has that of one direction.
 func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) linkLoad {
-	out := linkLoad{ab: wayLoad{limit: float64(l.Towards(l.From).Rate)}, ba: wayLoad{limit: float64(l.Towards(l.To).Rate)}}
+	out := linkLoad{ab: directedLoad{limit: float64(l.Towards(l.From).Rate)}, ba: directedLoad{limit: float64(l.Towards(l.To).Rate)}}
 	sent, received := aToB, bToA
 	p, ok := loads[l.From]
 	if out.ab.bps, out.ba.bps = p.TxBps, p.RxBps; !ok {
@@ -174,7 +174,7 @@ func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) 
 	if out.ab.limit == out.ba.limit {
 		out.ab.limit, out.ba.limit = p.LimitBps, p.LimitBps
 	}
-	switch view.DataWay(p) {
+	switch view.DataDirection(p) {
 	case record.Tx:
 		out.data = sent
 	case record.Rx:

@@ -218,7 +218,7 @@ func (e *edge) draw(d *figure.Drawing, most float64) {
 	if e.full() {
 		role = figure.Limit
 	}
-	for _, load := range []wayLoad{e.ab, e.ba} {
+	for _, load := range []directedLoad{e.ab, e.ba} {
 		if load.bps >= e.load()/10 {
 			points = arrow(d, points, width, role)
 		}
@@ -227,7 +227,7 @@ func (e *edge) draw(d *figure.Drawing, most float64) {
 	d.Line(role, width, points...).Tip(tip)
 }
 
-func (w wayLoad) spell() string {
+func (w directedLoad) spell() string {
 	if w.limit > 0 {
 		return number.LinkRate(w.bps) + " of " + number.LinkRate(w.limit)
 	}

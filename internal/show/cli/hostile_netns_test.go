@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -119,14 +118,14 @@ func TestServerStops(t *testing.T) {
 type serverProcess struct {
 	command *exec.Cmd
 	ended   chan struct{}
-	said    *lockedBuffer
+	said    *transcript
 }
 
 const hostilePort = "5202"
 
 func startServer(t *testing.T, arguments ...string) *serverProcess {
 	t.Helper()
-	s := &serverProcess{ended: make(chan struct{}), said: &lockedBuffer{}}
+	s := &serverProcess{ended: make(chan struct{}), said: &transcript{}}
 	s.command = exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201", "--max-duration", "30s"}, arguments...)...)
 	s.command.Stderr, s.command.Stdout = s.said, s.said
 	if err := s.command.Start(); err != nil {
@@ -220,23 +219,6 @@ func (s *serverProcess) goroutines(t *testing.T) (n int, stacks string) {
 	}
 	stacks = s.said.String()
 	return len(regexp.MustCompile(`(?m)^goroutine \d+ .*\[`).FindAllString(stacks, -1)), stacks
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // attack has hostile clients at work until ctx ends, each from a source address.

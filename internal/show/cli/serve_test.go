@@ -30,7 +30,7 @@ func TestSessionLog(t *testing.T) {
 	}
 }
 
-// TestPrivilegedPort: who may not listen at a port below 1024 is told what may be done.
+// TestPrivilegedPort: without the privilege for a port below 1024, the error names the ways to listen.
 func TestPrivilegedPort(t *testing.T) {
 	denied := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
 	for flag, want := range map[string]string{"--listen": "--listen :5202", "--iperf3": "--iperf3 :5201"} {

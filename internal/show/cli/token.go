@@ -35,8 +35,8 @@ func readToken(file string) (string, error) {
 	return token, err
 }
 
-// checkToken refuses a token that can be guessed. Of a long one nobody can say whether it is
-// random.
+// checkToken refuses a token that can be guessed. Whether a long one is random is not
+// checked.
 func checkToken(where, token string) error {
 	if len(token) >= greeting.LeastToken {
 		return nil

@@ -40,10 +40,10 @@ func Receives(ports []record.TreatmentInterface) bool {
 	return rx >= tx
 }
 
-// DataWay is the only direction, Rx or Tx, in which an interface has data; empty: both, or
+// DataDirection is the only direction, Rx or Tx, in which an interface has data; empty: both, or
 // none. Its traffic in the other direction may be that of another treatment, as where the two
 // directions of a window are treatments of their own.
-func DataWay(p record.TreatmentInterface) string {
+func DataDirection(p record.TreatmentInterface) string {
 	if p.ShareRx != nil && p.ShareTx != nil {
 		return ""
 	}
@@ -52,7 +52,7 @@ func DataWay(p record.TreatmentInterface) string {
 
 // Load is an interface's traffic in the direction of its data, or in the busier one.
 func Load(p record.TreatmentInterface) float64 {
-	switch DataWay(p) {
+	switch DataDirection(p) {
 	case record.Rx:
 		return p.RxBps
 	case record.Tx:

@@ -8,9 +8,9 @@ import (
 	"linerate/internal/show/view"
 )
 
-// TestWays: of a link with another rate each way, load and rate are of the same way, that of
+// TestDirections: of a link with another rate in each direction, load and rate are of the same one, that of
 // the treatment's data.
-func TestWays(t *testing.T) {
+func TestDirections(t *testing.T) {
 	l := topology.Link{From: topology.End{Node: "client", Interface: "eth0"}, To: topology.End{Node: "server", Interface: "eth0"}}
 	l.Rate = 100e6
 	l.Reverse = &topology.Impairment{Rate: 300e6}
@@ -28,14 +28,14 @@ func TestWays(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		p    record.TreatmentInterface
-		want wayLoad
+		want directedLoad
 		full bool
 	}{
-		{"write", sends, wayLoad{95e6, 100e6}, true},
-		{"read", reads, wayLoad{275e6, 300e6}, false},
-		{"write, by the server's counters", mirrored(sends), wayLoad{95e6, 100e6}, true},
-		{"read, by the server's counters", mirrored(reads), wayLoad{275e6, 300e6}, false},
-		{"both: the one that is full", both, wayLoad{95e6, 100e6}, true},
+		{"write", sends, directedLoad{95e6, 100e6}, true},
+		{"read", reads, directedLoad{275e6, 300e6}, false},
+		{"write, by the server's counters", mirrored(sends), directedLoad{95e6, 100e6}, true},
+		{"read, by the server's counters", mirrored(reads), directedLoad{275e6, 300e6}, false},
+		{"both: the one that is full", both, directedLoad{95e6, 100e6}, true},
 	} {
 		load := loadOf(&l, loadsOf([]record.TreatmentInterface{test.p}))
 		if load.shown() != test.want || load.full() != test.full {
