@@ -44,6 +44,14 @@ func TestKernelOnly(t *testing.T) {
 	}
 }
 
+func TestStreams(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range streamViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
 // layerViolations are the imports of this module that the file's layer may not have.
 func layerViolations(s source) []string {
 	own, ok := layerOf(s.dir)
@@ -153,6 +161,28 @@ func kernelViolations(s source) []string {
 				s.fset.Position(lit.Pos()), text))
 		}
 		return true
+	})
+	return found
+}
+
+// streamViolations are uses of the standard streams past the filter of the command line.
+func streamViolations(s source) []string {
+	if !within(s.dir, "internal") || s.test || isKit(s.dir) {
+		return nil
+	}
+	var found []string
+	report := func(path, name string, at token.Position) {
+		found = append(found, fmt.Sprintf("%s: %s.%s: %s", at, path, name, streamsWhy))
+	}
+	s.uses("os", func(name string, at token.Position) {
+		if (name == "Stdout" || name == "Stderr") && !slices.Contains(streamFiles, s.path) {
+			report("os", name, at)
+		}
+	})
+	s.uses("fmt", func(name string, at token.Position) {
+		if strings.HasPrefix(name, "Print") {
+			report("fmt", name, at)
+		}
 	})
 	return found
 }

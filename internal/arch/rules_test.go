@@ -125,3 +125,12 @@ const syscallWhy = "system calls belong to internal/kernel; elsewhere package sy
 
 // ownFiles are files of /proc about this process itself, the same under any root.
 var ownFiles = []string{"/proc/self/exe"}
+
+// streamFiles may name the standard streams: a lab's processes are this program, whose own
+// command line filters what they write, and an agent's standard streams are its connection.
+var streamFiles = []string{
+	"internal/control/lab/init.go", "internal/control/lab/links.go", "internal/control/lab/start.go",
+	"internal/show/cli/agent.go",
+}
+
+const streamsWhy = "text from files and other hosts must not act on a terminal: write to the streams of cli.Main, which filters them"

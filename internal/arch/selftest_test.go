@@ -35,6 +35,9 @@ func TestRulesBite(t *testing.T) {
 		{"NATS above the bus", "internal/host/agent/x.go", `import "github.com/nats-io/nats.go"`, importViolations, "nats.go"},
 		{"exec in science", "internal/science/stats/x.go", `import "os/exec"`, importViolations, "os/exec"},
 		{"exec in the lab", "internal/control/lab/x.go", `import "os/exec"`, importViolations, ""},
+		{"standard error above main", "internal/control/run/x.go", "import \"os\"\nvar _ = os.Stderr", streamViolations, "os.Stderr"},
+		{"standard output by fmt", "internal/show/cli/x.go", "import \"fmt\"\nfunc f() { fmt.Println() }", streamViolations, "fmt.Println"},
+		{"standard error of a lab's process", "internal/control/lab/links.go", "import \"os\"\nvar _ = os.Stderr", streamViolations, ""},
 		{"cgo", "internal/kernel/x.go", `import "C"`, importViolations, `"C"`},
 		{"cgo in a test", "internal/kernel/x_test.go", `import "C"`, importViolations, `"C"`},
 

@@ -19,10 +19,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
-	"unicode"
 
 	"linerate/internal/model/message"
+	"linerate/internal/model/plain"
 	"linerate/internal/version"
 )
 
@@ -156,7 +155,7 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	if k != kindHello || json.Unmarshal(payload, &theirs) != nil {
 		return Peer{}, nil, unknownPeer("expected an introduction")
 	}
-	v := Peer{Version: printable(theirs.Version), Stream: connOf(stream)}
+	v := Peer{Version: plain.Short(theirs.Version, longestText), Stream: connOf(stream)}
 	if s.Closed != "" {
 		return v, nil, Refuse(stream, s.Closed)
 	}
@@ -202,7 +201,7 @@ func introduce(name string) introduction {
 func understand(mine, theirs introduction, they, we string) error {
 	if theirs.Protocol != mine.Protocol {
 		return Refused{fmt.Sprintf("%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on both hosts",
-			they, printable(theirs.Version), theirs.Protocol, we, mine.Version, mine.Protocol)}
+			they, plain.Short(theirs.Version, longestText), theirs.Protocol, we, mine.Version, mine.Protocol)}
 	}
 	if len(theirs.Nonce) != nonceBytes {
 		return unknownPeer("a challenge of %d bytes, expected %d", len(theirs.Nonce), nonceBytes)
@@ -239,7 +238,7 @@ func hear(r io.Reader, expected kind, what any) error {
 		if json.Unmarshal(payload, &reason) != nil {
 			reason = "unreadable reason"
 		}
-		return Refused{printable(reason)}
+		return Refused{plain.Short(reason, longestText)}
 	}
 	if k != expected || json.Unmarshal(payload, what) != nil {
 		return unknownPeer("an unexpected answer")
@@ -247,14 +246,5 @@ func hear(r io.Reader, expected kind, what any) error {
 	return nil
 }
 
-// printable replaces control characters in text from the network.
-func printable(text string) string {
-	clean := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, text))
-	const longest = 200
-	return string(clean[:min(len(clean), longest)])
-}
+// longestText is how many characters of a peer's version or reason are kept.
+const longestText = 200

@@ -69,14 +69,14 @@ func connOf(stream io.ReadWriter) net.Conn {
 	if conn, ok := stream.(net.Conn); ok {
 		return conn
 	}
-	return plain{stream}
+	return withoutDeadlines{stream}
 }
 
-type plain struct{ io.ReadWriter }
+type withoutDeadlines struct{ io.ReadWriter }
 
-func (plain) Close() error                     { return nil }
-func (plain) LocalAddr() net.Addr              { return &net.UnixAddr{} }
-func (plain) RemoteAddr() net.Addr             { return &net.UnixAddr{} }
-func (plain) SetDeadline(time.Time) error      { return nil }
-func (plain) SetReadDeadline(time.Time) error  { return nil }
-func (plain) SetWriteDeadline(time.Time) error { return nil }
+func (withoutDeadlines) Close() error                     { return nil }
+func (withoutDeadlines) LocalAddr() net.Addr              { return &net.UnixAddr{} }
+func (withoutDeadlines) RemoteAddr() net.Addr             { return &net.UnixAddr{} }
+func (withoutDeadlines) SetDeadline(time.Time) error      { return nil }
+func (withoutDeadlines) SetReadDeadline(time.Time) error  { return nil }
+func (withoutDeadlines) SetWriteDeadline(time.Time) error { return nil }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -157,12 +158,12 @@ func nameColumn(v *view.View, width float64) (room float64, names [][]string, he
 		lines = 3
 	}
 	for _, r := range v.Rows {
-		widest = max(widest, figure.TextWidth(figure.Plain(r.Name), sizeText, false))
+		widest = max(widest, figure.TextWidth(plain.Line(r.Name), sizeText, false))
 	}
 	room = min(widest+2, width*0.34)
 	most := 1
 	for _, r := range v.Rows {
-		names = append(names, figure.Wrap(figure.Plain(r.Name), room, sizeText, false, lines))
+		names = append(names, figure.Wrap(plain.Line(r.Name), room, sizeText, false, lines))
 		most = max(most, len(names[len(names)-1]))
 	}
 	return room, names, 10 + sizeText*1.16*float64(most)
@@ -215,7 +216,7 @@ func (p plot) nameCurves(ends []curveEnd) {
 		if n := len(l.names); n > 4 {
 			l.name = fmt.Sprintf("%s … %s (%d)", l.names[0], l.names[n-1], n)
 		}
-		l.rows = figure.Wrap(figure.Plain(l.name), p.Width-x, sizeSmall, false, 2)
+		l.rows = figure.Wrap(plain.Line(l.name), p.Width-x, sizeSmall, false, 2)
 		l.y -= line * float64(len(l.rows)-1) / 2
 		down[i] = max(y, l.y)
 		y = down[i] + line*float64(len(l.rows))

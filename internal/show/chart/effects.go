@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/export"
@@ -143,13 +144,13 @@ type effectRow struct {
 // effectRows are a panel's lines from top to bottom.
 func effectRows(v *view.View, groups []effectGroup, stacked bool) (rows []effectRow) {
 	for _, g := range groups {
-		rows = append(rows, effectRow{name: figure.Plain(g.against)})
+		rows = append(rows, effectRow{name: plain.Line(g.against)})
 		for _, e := range g.effects {
 			value, interval := v.MeasureOf(e.Effect).Against(e.Effect)
 			if !stacked {
 				value = number.Bracketed(value, interval)
 			}
-			rows = append(rows, effectRow{drawnEffect: e, name: figure.Plain(e.To), value: value})
+			rows = append(rows, effectRow{drawnEffect: e, name: plain.Line(e.To), value: value})
 		}
 	}
 	return rows

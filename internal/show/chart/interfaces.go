@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -40,13 +41,13 @@ func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figur
 		wide = min(wide, 96)
 		for p, name := range interfaces {
 			x := left + wide*float64(p)
-			d.Text(x, top-6, fitTail(figure.Plain(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
+			d.Text(x, top-6, fitTail(plain.Line(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
 		}
 	} else {
 		countWidth = figure.TextWidth("000 of 000", sizeSmall, false) + 8
 		wide = (width - left - countWidth) / float64(len(interfaces))
-		d.Text(left, top-6, figure.Fit(figure.Plain(interfaces[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
-		d.Text(width-countWidth, top-6, fitTail(figure.Plain(interfaces[len(interfaces)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+		d.Text(left, top-6, figure.Fit(plain.Line(interfaces[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(width-countWidth, top-6, fitTail(plain.Line(interfaces[len(interfaces)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
 	largest := 1e-9
 	for _, r := range v.Rows {

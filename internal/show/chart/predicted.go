@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -91,7 +92,7 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 		}
 	}
 	write := func(x, y float64, text string, role figure.Role, bold bool) {
-		p.Text(x, y, figure.Fit(figure.Plain(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
+		p.Text(x, y, figure.Fit(plain.Line(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
 	}
 	if wide {
 		predictedWords(v, list, by, p.right+28, p.top+8, write)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -137,7 +138,7 @@ func limitLabel(v *view.View, p plot, c int) {
 		highest = max(highest, t.LimitBps)
 	}
 	if highest == 0 {
-		p.Text(p.left, p.top-8, figure.Fit(figure.Plain("limit "+why), p.Width-p.left, sizeSmall, false), small(figure.Start))
+		p.Text(p.left, p.top-8, figure.Fit(plain.Line("limit "+why), p.Width-p.left, sizeSmall, false), small(figure.Start))
 		return
 	}
 	text := "limit"

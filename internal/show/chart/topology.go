@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/topology"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -123,13 +124,13 @@ func (g *graph) widths(width float64) []float64 {
 func needs(column []*node) float64 {
 	need := 46.0
 	for _, n := range column {
-		need = max(need, figure.TextWidth(figure.Plain(n.name), sizeText, true)+16)
+		need = max(need, figure.TextWidth(plain.Line(n.name), sizeText, true)+16)
 		if n.caption != "" {
-			need = max(need, figure.TextWidth(figure.Plain(n.caption), sizeSmall, false)+16)
+			need = max(need, figure.TextWidth(plain.Line(n.caption), sizeSmall, false)+16)
 		}
 		for _, s := range n.slots {
 			if !n.inner {
-				need = max(need, figure.TextWidth(figure.Plain(s.label), sizeSmall, false)+20)
+				need = max(need, figure.TextWidth(plain.Line(s.label), sizeSmall, false)+20)
 			}
 		}
 	}
@@ -317,7 +318,7 @@ func (n *node) draw(d *figure.Drawing) {
 	switch {
 	case n.inner:
 		title.Anchor = figure.Middle
-		d.Text(n.x+n.w/2, n.y+n.h/2+4, figure.Fit(figure.Plain(n.name), n.w-6, sizeText, true), title)
+		d.Text(n.x+n.w/2, n.y+n.h/2+4, figure.Fit(plain.Line(n.name), n.w-6, sizeText, true), title)
 		return
 	case n.plain():
 		rest := n.caption
@@ -329,12 +330,12 @@ func (n *node) draw(d *figure.Drawing) {
 			d.Text(n.x+7, y+8.5, short, figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(rest)
 			y -= 7.5
 		}
-		d.Text(n.x+7, y, figure.Fit(figure.Plain(n.name), n.w-12, sizeText, true), title)
+		d.Text(n.x+7, y, figure.Fit(plain.Line(n.name), n.w-12, sizeText, true), title)
 		return
 	}
-	d.Text(n.x+8, n.y+16, figure.Fit(figure.Plain(n.name), n.w-12, sizeText, true), title)
+	d.Text(n.x+8, n.y+16, figure.Fit(plain.Line(n.name), n.w-12, sizeText, true), title)
 	if n.caption != "" {
-		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(figure.Plain(n.caption), n.w-12, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(plain.Line(n.caption), n.w-12, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
 	}
 	for _, s := range n.slots {
 		style := figure.Style{Size: sizeSmall}
@@ -349,7 +350,7 @@ func (n *node) draw(d *figure.Drawing) {
 // shortLabel is interface and address; where there is no room the end of the
 // address, or the interface alone.
 func shortLabel(label string, width float64) string {
-	label = figure.Plain(label)
+	label = plain.Line(label)
 	if figure.TextWidth(label, sizeSmall, false) <= width {
 		return label
 	}

@@ -10,7 +10,7 @@ import (
 
 	"linerate/internal/control/active"
 	"linerate/internal/control/notebook"
-	"linerate/internal/show/figure"
+	"linerate/internal/model/plain"
 )
 
 const waitUsage = "wait until no other run or measurement is active on this machine"
@@ -67,7 +67,7 @@ func runTitle(id, name string) string {
 func spellWork(works []active.Work) string {
 	var parts []string
 	for _, w := range works {
-		what := []rune(figure.Plain(w.What))
+		what := []rune(plain.Line(w.What))
 		text := string(what[:min(len(what), 100)]) + " is active"
 		if !w.Since.IsZero() {
 			text += " since " + w.Since.UTC().Format("15:04:05 UTC") + " (" + roundTime(max(0, time.Since(w.Since))) + ")"

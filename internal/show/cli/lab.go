@@ -240,12 +240,12 @@ func newLabShellCommand(s streams) *cobra.Command {
 // terminal it gets a pseudo-terminal, so that job control and full screens work.
 func execInLab(s streams, name, host string, argv []string) error {
 	var files [3]*os.File
-	for i, stream := range []any{s.in, s.out, s.err} {
-		file, ok := stream.(*os.File)
-		if !ok {
-			return errors.New("lab exec needs real files as its standard streams")
-		}
-		files[i] = file
+	var are [3]bool
+	files[0], are[0] = s.in.(*os.File)
+	files[1], are[1] = fileOf(s.out)
+	files[2], are[2] = fileOf(s.err)
+	if are != [3]bool{true, true, true} {
+		return errors.New("lab exec needs files as its standard streams")
 	}
 	terminal := term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd()))
 	signals := make(chan os.Signal, 8)

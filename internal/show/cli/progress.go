@@ -9,7 +9,7 @@ import (
 
 	"linerate/internal/control/run"
 	"linerate/internal/model/metric"
-	"linerate/internal/show/figure"
+	"linerate/internal/model/plain"
 	"linerate/internal/show/words"
 )
 
@@ -89,13 +89,13 @@ func (p *progress) replace(line string) {
 }
 
 func (p *progress) draw(line string) {
-	fmt.Fprintf(p.w, "\r\x1b[K%s", words.Shorten(figure.Plain(line), p.width-1))
+	fmt.Fprintf(unfiltered(p.w), "\r\x1b[K%s", words.Shorten(plain.Line(line), p.width-1))
 	p.drawn = true
 }
 
 func (p *progress) end() {
 	if p.drawn {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		fmt.Fprint(unfiltered(p.w), "\r\x1b[K")
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	out, errs = filtered(out, errs)
 	root := newRoot(streams{in, out, errs})
 	root.SetArgs(args)
 	root.SetIn(in)

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/show/text"
 )
 
@@ -34,7 +38,7 @@ func columns(w io.Writer) int {
 // terminalWidth is how many columns the terminal has that is written to; 0: unknown. A
 // terminal that TERM=dumb says cannot move its cursor, or show colours, counts as none.
 func terminalWidth(w io.Writer) (width int, terminal bool) {
-	file, ok := w.(*os.File)
+	file, ok := fileOf(w)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return 0, false
 	}
@@ -57,4 +61,63 @@ func say(w io.Writer, format string, args ...any) {
 func textOptions(w io.Writer, page string) text.Options {
 	_, terminal := terminalWidth(w)
 	return text.Options{Page: page, Width: columns(w), Color: terminal && os.Getenv("NO_COLOR") == ""}
+}
+
+// filter is a stream that people read, as a terminal or a log. All that linerate writes goes
+// through it: what would act on a terminal is replaced, but line feeds, tabs and the
+// attributes of package text.
+type filter struct {
+	to   io.Writer
+	mu   sync.Mutex
+	rest []byte // the beginning of a character, or of an attribute, that the next write ends
+}
+
+// filtered is standard output and standard error as they are written to: messages always
+// through a filter, output where it goes to a terminal. Elsewhere it may be a picture, an
+// archive or a protocol.
+func filtered(out, errs io.Writer) (io.Writer, io.Writer) {
+	if file, is := out.(*os.File); is && term.IsTerminal(int(file.Fd())) {
+		out = &filter{to: out}
+	}
+	return out, &filter{to: errs}
+}
+
+func (f *filter) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pending := append(f.rest, p...)
+	clean := make([]byte, 0, len(pending))
+	for len(pending) > 0 {
+		if n, whole := text.Attribute(pending); n > 0 {
+			if !whole {
+				break
+			}
+			clean, pending = append(clean, pending[:n]...), pending[n:]
+			continue
+		}
+		if !utf8.FullRune(pending) {
+			break
+		}
+		r, n := utf8.DecodeRune(pending)
+		clean, pending = utf8.AppendRune(clean, plain.Rune(r)), pending[n:]
+	}
+	f.rest = slices.Clone(pending)
+	if _, err := f.to.Write(clean); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// unfiltered is the stream under a filter.
+func unfiltered(w io.Writer) io.Writer {
+	if f, is := w.(*filter); is {
+		return f.to
+	}
+	return w
+}
+
+// fileOf is the file that a stream of the process writes to.
+func fileOf(w io.Writer) (file *os.File, is bool) {
+	file, is = unfiltered(w).(*os.File)
+	return file, is
 }

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
 	"strings"
+	"unicode/utf16"
+
+	"linerate/internal/model/plain"
 )
 
 // Indented writes a value for people: two spaces a level, with objects and
@@ -32,7 +36,26 @@ func encoded(v any) ([]byte, error) {
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return text.Bytes(), err
+	return escaped(text.Bytes()), err
+}
+
+// escaped spells as \uXXXX what encoding/json leaves of the characters that act on a
+// terminal; outside of strings JSON has none of them.
+func escaped(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return plain.Rune(r) != r }) {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if plain.Rune(r) == r {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
 }
 
 // stand is a number that no measurement has, in place of one that is not finite, and

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"linerate/internal/model/metric"
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
 
@@ -138,7 +139,9 @@ func WriteCSV(w io.Writer, rows [][]string) error {
 	for _, row := range rows {
 		safe := slices.Clone(row)
 		for i, field := range safe {
-			if field != "" && strings.ContainsRune("=+-@\t\r", rune(field[0])) {
+			field = plain.Text(field)
+			safe[i] = field
+			if field != "" && strings.ContainsRune("=+-@\t", rune(field[0])) {
 				if _, err := strconv.ParseFloat(field, 64); err != nil {
 					safe[i] = "'" + field
 				}

@@ -3,8 +3,8 @@ package figure
 import (
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
+
+	"linerate/internal/model/plain"
 )
 
 // Figure is a titled drawing of one or more panels. It is described once, for
@@ -51,7 +51,7 @@ func (f Figure) PanelWidth() float64 {
 func (f Figure) Compose() *Drawing {
 	d := New(Wide+2*margin, 0)
 	y := margin + sizeTitle
-	for _, line := range Wrap(Plain(f.Title), Wide, sizeTitle, true, 3) {
+	for _, line := range Wrap(plain.Line(f.Title), Wide, sizeTitle, true, 3) {
 		d.Text(margin, y, line, Style{Size: sizeTitle, Bold: true})
 		y += sizeTitle * 1.35
 	}
@@ -62,7 +62,7 @@ func (f Figure) Compose() *Drawing {
 			x := margin + float64(k-i)*(width+Gap)
 			top := y + 8
 			if title := f.Panels[k].Title; title != "" {
-				d.Text(x, top+sizePanel, Fit(Plain(title), width, sizePanel, true), Style{Size: sizePanel, Bold: true})
+				d.Text(x, top+sizePanel, Fit(plain.Line(title), width, sizePanel, true), Style{Size: sizePanel, Bold: true})
 				top += sizePanel + 12
 			}
 			part := f.Panels[k].Draw(width)
@@ -72,7 +72,7 @@ func (f Figure) Compose() *Drawing {
 		y += tallest + 14
 	}
 	if f.Note != "" {
-		for _, line := range Wrap(Plain(f.Note), Wide, sizeNote, false, noteLines) {
+		for _, line := range Wrap(plain.Line(f.Note), Wide, sizeNote, false, noteLines) {
 			d.Text(margin, y+6, line, Style{Size: sizeNote, Role: Muted})
 			y += 18
 		}
@@ -95,18 +95,4 @@ func (f Figure) WritePNG(w io.Writer, scale float64) error {
 		return fmt.Errorf("write figure %s as PNG: %w", f.Name, err)
 	}
 	return nil
-}
-
-// Plain replaces control characters, so that a name in a study file cannot
-// drive the terminal.
-func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
-			return '\ufffd'
-		}
-		return r
-	}, text)
 }

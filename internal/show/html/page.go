@@ -9,8 +9,8 @@ import (
 	"html/template"
 	"io"
 	"sync"
-	"unicode"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
 	"linerate/internal/show/figure"
@@ -46,17 +46,8 @@ func Run(w io.Writer, run *record.Run) error {
 	if err := pageTemplate().Execute(&b, p); err != nil {
 		return fmt.Errorf("fill in the page of run %s: %w", run.ID, err)
 	}
-	_, err := w.Write(bytes.Map(printable, b.Bytes()))
+	_, err := w.Write(bytes.Map(plain.Rune, b.Bytes()))
 	return err
-}
-
-// printable replaces the control characters that HTML forbids and escaping
-// leaves alone.
-func printable(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' {
-		return unicode.ReplacementChar
-	}
-	return r
 }
 
 // style declares the palette for light and dark pages, and for paper.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
-	"linerate/internal/show/figure"
 	"linerate/internal/show/words"
 )
 
@@ -104,7 +104,7 @@ func columnsOf(table *document.Table, places []int, l layout) (list []column) {
 			if of.Align == document.Decimal {
 				text = pad(text, widest)
 			}
-			c.cells, c.colors = append(c.cells, figure.Plain(text)), append(c.colors, color)
+			c.cells, c.colors = append(c.cells, plain.Line(text)), append(c.colors, color)
 			c.width, c.word = max(c.width, words.Width(text)), max(c.word, longestWord(text))
 		}
 		c.width = max(c.width, l.headWidth(c.heads[len(c.heads)-1]))

@@ -3,7 +3,7 @@ package text
 import (
 	"strings"
 
-	"linerate/internal/show/figure"
+	"linerate/internal/model/plain"
 	"linerate/internal/show/words"
 )
 
@@ -52,7 +52,7 @@ func (t *terminal) headLines(attribute string, cells []headCell, gap int) {
 	var folded [][]string
 	most := 0
 	for _, c := range cells {
-		lines := []string{figure.Plain(c.text)}
+		lines := []string{plain.Line(c.text)}
 		if words.Width(lines[0]) > c.room {
 			lines = wrap(lines[0], c.width, c.width)
 		}

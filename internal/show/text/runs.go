@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/show/figure"
+	"linerate/internal/model/plain"
 	"linerate/internal/show/words"
 )
 
@@ -30,7 +30,7 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		if len(r.ID) <= min(mostID, t.width/3) {
 			id = max(id, len(r.ID))
 		}
-		name = max(name, min(words.Width(figure.Plain(r.Name)), mostRunName, t.width/4))
+		name = max(name, min(words.Width(plain.Line(r.Name)), mostRunName, t.width/4))
 	}
 	if name > 0 {
 		name = max(name, len("name"))
@@ -38,15 +38,15 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 	line := func(run, date, named, trials, said string) {
 		text := pad(run, id) + "  " + pad(date, max(len(dates), len(dated))) + "  "
 		if name > 0 {
-			text += pad(words.Shorten(figure.Plain(named), name), name) + "  "
+			text += pad(words.Shorten(plain.Line(named), name), name) + "  "
 		}
 		text += fmt.Sprintf("%6s  ", trials)
 		if room := t.width - words.Width(text); room >= leastAnswer {
-			t.line("", text+words.Shorten(figure.Plain(said), room))
+			t.line("", text+words.Shorten(plain.Line(said), room))
 			return
 		}
 		t.line("", text)
-		t.line("", words.Shorten("    "+figure.Plain(said), t.width))
+		t.line("", words.Shorten("    "+plain.Line(said), t.width))
 	}
 	line("run", dated, "name", "trials", "answer")
 	for _, r := range runs {
@@ -57,7 +57,7 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		}
 		line(run, r.Started.UTC().Format(dates), r.Name, strconv.Itoa(r.Trials), outcome(r))
 		for _, note := range r.NoteList {
-			t.line(dim, words.Shorten("    note: "+figure.Plain(note.Text), t.width))
+			t.line(dim, words.Shorten("    note: "+plain.Line(note.Text), t.width))
 		}
 	}
 	return t.flush(w)

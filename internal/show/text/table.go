@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/show/document"
-	"linerate/internal/show/figure"
 	"linerate/internal/show/words"
 )
 
@@ -133,7 +133,7 @@ func (t *terminal) fits(table *document.Table, columns []column, l layout, apart
 
 // rowName is what stands in a row's first column.
 func rowName(table *document.Table, row int) string {
-	return figure.Plain(table.Cell(row, 0).Text)
+	return plain.Line(table.Cell(row, 0).Text)
 }
 
 // nameIndent is how far a name is indented: one of a setting below its verdict is.

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"linerate/internal/show/figure"
+	"linerate/internal/model/plain"
 	"linerate/internal/show/words"
 )
 
@@ -18,6 +18,17 @@ const (
 	yellow = "\x1b[33m"
 	reset  = "\x1b[0m"
 )
+
+// Attribute is the length of the attribute with which output begins; whole is false if it may
+// be one when more is written. 0: it begins with no attribute.
+func Attribute(output []byte) (length int, whole bool) {
+	for _, attribute := range []string{bold, dim, red, green, yellow, reset} {
+		if n := min(len(output), len(attribute)); n > 0 && string(output[:n]) == attribute[:n] {
+			return n, n == len(attribute)
+		}
+	}
+	return 0, false
+}
 
 // terminal collects lines of at most width cells.
 type terminal struct {
@@ -43,7 +54,7 @@ func (t *terminal) blank() { t.out.WriteByte('\n') }
 
 // line writes one line; spaces at its end are dropped.
 func (t *terminal) line(attribute, text string) {
-	text = cut(strings.TrimRight(figure.Plain(text), " "), t.width)
+	text = cut(strings.TrimRight(plain.Line(text), " "), t.width)
 	t.out.WriteString(t.paint(attribute, text) + "\n")
 }
 
@@ -56,7 +67,7 @@ func Paragraph(head, rest, text string, width int) string {
 
 // paragraph wraps text, the first line after head, the others after rest.
 func (t *terminal) paragraph(attribute, head, rest, text string) {
-	for i, line := range wrap(figure.Plain(text), t.width-words.Width(rest), t.width-words.Width(head)) {
+	for i, line := range wrap(plain.Line(text), t.width-words.Width(rest), t.width-words.Width(head)) {
 		if i > 0 {
 			head = rest
 		}
@@ -73,7 +84,7 @@ const labelWidth = 12
 func Message(text string, width int) string {
 	t := terminal{width: width}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		line = figure.Plain(line)
+		line = plain.Line(line)
 		said := strings.TrimLeft(line, " ")
 		indent := line[:len(line)-len(said)]
 		if width == 0 || words.Width(line) <= width || indent != "" && isCommand(said) {
@@ -99,7 +110,7 @@ func isCommand(text string) bool {
 // with a backslash, and stands outside of quotes, in which that means something else. Other
 // advice is wrapped as prose.
 func (t *terminal) command(head, rest, text string) {
-	text = figure.Plain(text)
+	text = plain.Line(text)
 	if host, command, found := strings.Cut(text, ": "); found && strings.HasPrefix(host, "on ") && isCommand(command) {
 		head, text = head+host+": ", command
 	}

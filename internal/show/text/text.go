@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/show/document"
-	"linerate/internal/show/figure"
 	"linerate/internal/show/words"
 )
 
@@ -137,7 +137,7 @@ func (t *terminal) statement(s document.Statement) {
 // is too long, are indented as it is.
 func (t *terminal) listed(line string) {
 	const margin = "      "
-	line = strings.TrimRight(figure.Plain(line), " ")
+	line = strings.TrimRight(plain.Line(line), " ")
 	text := strings.TrimLeft(line, " ")
 	indent := margin + line[:len(line)-len(text)]
 	if words.Width(margin+line) <= t.width {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/message"
@@ -98,14 +97,4 @@ func older(version string, major, minor int) bool {
 		return true
 	}
 	return a < major || a == major && b < minor
-}
-
-// printable replaces control characters in text from the network.
-func printable(said string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
-		}
-		return r
-	}, fmt.Sprintf("%.20s", said))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"linerate/internal/host/iperf3"
+	"linerate/internal/model/plain"
 	"linerate/internal/model/unit"
 	"linerate/internal/version"
 )
@@ -13,7 +14,7 @@ import (
 // each flow as both ends counted it.
 func (t *test) output(theirs *iperf3.Results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "linerate %s, for iperf3 %s at %s\n", version.String(), printable(t.p.ClientVersion), t.from)
+	fmt.Fprintf(&b, "linerate %s, for iperf3 %s at %s\n", version.String(), plain.Short(t.p.ClientVersion, 20), t.from)
 	fmt.Fprintf(&b, "%s, %s, %s", t.p.Protocol(), unit.Plural(len(t.streams), "flow"), seconds(t.ended-t.began))
 	if t.p.Omit > 0 {
 		fmt.Fprintf(&b, " after %d s that were omitted", t.p.Omit)

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
+	"linerate/internal/model/plain"
 	"linerate/internal/model/unit"
 )
 
@@ -92,7 +93,7 @@ func (t *test) conduct() {
 		_ = t.conn.SetLinger(0)
 	}
 	t.conn.Close()
-	v := Session{From: t.from, Version: printable(t.p.ClientVersion), Began: began, Err: err}
+	v := Session{From: t.from, Version: plain.Short(t.p.ClientVersion, 20), Began: began, Err: err}
 	if t.ended > t.began {
 		v.RanS = float64(t.ended-t.began) / 1e9
 		v.Flows = len(t.streams)

@@ -1,0 +1,37 @@
+// Package plain replaces the characters of text that act on a terminal instead of being
+// shown. Names, notes, errors and versions come from files and other hosts: with an escape
+// sequence they could move the cursor, rename the window or hide a line (CWE-150).
+package plain
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Rune is r, or U+FFFD in place of a control character (C0, DEL, C1) other than a line feed
+// or a tab, and of a format character, such as those that reverse the direction of text.
+func Rune(r rune) rune {
+	if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
+		return r
+	}
+	return unicode.ReplacementChar
+}
+
+// Text is text of several lines with each character as Rune has it.
+func Text(text string) string { return strings.Map(Rune, text) }
+
+// Line is Text on one line: line feeds and tabs become spaces.
+func Line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return Rune(r)
+	}, text)
+}
+
+// Short is Line with at most n characters.
+func Short(text string, n int) string {
+	short := []rune(Line(text))
+	return string(short[:min(len(short), n)])
+}
