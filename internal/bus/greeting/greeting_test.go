@@ -198,7 +198,7 @@ func TestOtherProtocol(t *testing.T) {
 	theirs := introduce("")
 	theirs.Protocol, theirs.Version = 7, "9.9\x1b[31m"
 	err := understand(introduce(""), theirs, "the server", "this")
-	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9?[31m (protocol 7), and this is linerate ") {
+	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9�[31m (protocol 7), and this is linerate ") {
 		t.Errorf("%v", err)
 	}
 }
