@@ -2,13 +2,11 @@ package trial
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // ends is what a flow's two ends were at the window's begin, at its end, and after the
@@ -140,9 +138,7 @@ func fill(rec *record.Flow, e ends) {
 	if rec.Protocol == flow.UDP {
 		rec.SentBytes = rec.WrittenBytes // nothing is sent again, nor later
 	}
-	if rec.Datagrams = datagrams(e); rec.Datagrams != nil && rec.Datagrams.Skipped > 0 {
-		rec.ModeNote = notes(rec.ModeNote, fmt.Sprintf("%s datagrams due in the window were never sent, more than %v late", unit.FormatCount(rec.Datagrams.Skipped), flow.MaxLate))
-	}
+	rec.Datagrams = datagrams(e)
 	if rec.OpenedBy == rec.To { // the opener asks
 		e = ends{s0: e.r0, s1: e.r1, s2: e.r2, r0: e.s0, r1: e.s1}
 	}

@@ -341,6 +341,35 @@ func TestModeWithoutDescriptors(t *testing.T) {
 	}
 }
 
+// ineffective is a transmitter that the kernel does not do as asked for.
+type ineffective struct{ transmitter }
+
+func (ineffective) note() string { return "zerocopy: copied" }
+
+// TestModeDropped: what is said of a candidate that was tried and dropped is said with what
+// else was tried, as the flow goes on by another one.
+func TestModeDropped(t *testing.T) {
+	r := direct(message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeAuto}, Sends: true}, 0).(*directMover)
+	defer r.close()
+	last := len(r.candidates) - 1
+	r.candidates[last].transmitter = ineffective{r.candidates[last].transmitter}
+	r.choice.begin(0)
+	for at := int64(leadNs); r.choice != nil; at += sliceNs {
+		r.next(at, new(tally))
+	}
+	r.note(r.candidates[last])
+	r.show()
+	var tried []string
+	for note := range strings.SplitSeq(r.method().note, "; ") {
+		if strings.Contains(note, "zerocopy") {
+			tried = append(tried, note)
+		}
+	}
+	if len(tried) != 1 || !strings.HasPrefix(tried[0], flow.ModesTried) || strings.Count(tried[0], "copied") != 1 {
+		t.Errorf("%q", tried)
+	}
+}
+
 // TestModeTakesNoMemory: nothing is allocated from call to call.
 func TestModeTakesNoMemory(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {

@@ -45,7 +45,9 @@ type directMover struct {
 
 	notes []string
 	noted bool // a candidate's note is among the notes
-	shown atomic.Pointer[method]
+	// ineffective are the notes of candidates that were tried and dropped.
+	ineffective []string
+	shown       atomic.Pointer[method]
 }
 
 // direct makes a mover that makes the system calls itself: no lock and no allocation per
@@ -149,11 +151,12 @@ func (r *directMover) next(at int64, t *tally) {
 }
 
 // dropIneffective strikes the candidate in use from the list if the kernel did not do what it
-// is for: then it costs what plain writes do, only elsewhere.
+// is for: then it costs what plain writes do, only elsewhere. Its note is of the choosing, as
+// the flow goes on without it.
 func (r *directMover) dropIneffective() {
-	if p := r.candidates[r.current]; p.note() != "" {
-		r.choice.refused[r.current] = true
-		r.note(p)
+	if note := r.candidates[r.current].note(); note != "" && !r.choice.refused[r.current] {
+		r.choice.refused[r.current], r.noted = true, true
+		r.ineffective = append(r.ineffective, note)
 	}
 }
 
@@ -173,7 +176,7 @@ func (r *directMover) result() string {
 			tried = append(tried, fmt.Sprintf("%s %.1f", p, r.choice.pace(i)))
 		}
 	}
-	return flow.ModesTried + strings.Join(tried, ", ")
+	return flow.ModesTried + strings.Join(append(tried, r.ineffective...), ", ")
 }
 
 // fallBack gives up the candidate in use if err says that the kernel refuses it.

@@ -67,6 +67,7 @@ func (d Datagrams) Since(before *Datagrams) *Datagrams {
 
 func (d *Datagrams) count(o *Datagrams, sign int64) {
 	d.Sent += sign * o.Sent
+	d.Skipped += sign * o.Skipped
 	d.Received += sign * o.Received
 	d.Lost += sign * o.Lost
 	d.Reordered += sign * o.Reordered

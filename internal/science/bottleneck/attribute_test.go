@@ -375,6 +375,28 @@ func opposing(f *record.Flow, t *record.Trial, times float64) {
 	t.Flows = append(t.Flows, back)
 }
 
+// TestShaperNamed: the link that a shaper fills is named by the interface that the shaper is
+// at, also where the interface at its other end was read first.
+func TestShaperNamed(t *testing.T) {
+	trial, over := sound()
+	for i := range over.Links {
+		over.Links[i].Shaper = "tbf"
+	}
+	f := &trial.Flows[0]
+	slices.SortStableFunc(trial.Hosts, func(a, b record.HostReading) int {
+		rank := func(h record.HostReading) int { return map[bool]int{true: 0, false: 1}[h.Host == f.To] }
+		return rank(a) - rank(b)
+	})
+	attribute(&trial, over, true)
+	last := f.Path[len(f.Path)-1]
+	node, port, _ := strings.Cut(last, ".")
+	end := topology.End{Node: node, Interface: port}
+	link, _ := over.LinkAt(end)
+	if want := "that tbf lets out of " + link.Other(end).String(); f.LimitedBy != FullLink || !strings.Contains(f.LimitedWhy, want) {
+		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, want)
+	}
+}
+
 // TestInterfaceQueue: a queue that is never empty, or that drops, at an interface of unknown
 // rate is named; fq paces.
 func TestInterfaceQueue(t *testing.T) {

@@ -19,12 +19,12 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 		if !crosses(f, l) || rate <= 0 {
 			continue
 		}
-		carried := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate))
-		if l.Shape.Shaper != "" {
-			carried = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate), l.Shape.Shaper)
+		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate)), l.String()
+		if l.Shape.Shaper != "" { // which is at the interface that sends
+			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
 		}
 		if l.Full() {
-			return l, fmt.Sprintf("%s %s", carried, l)
+			return l, carried + " " + way
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
@@ -94,10 +94,7 @@ func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
 		if at := slices.Index(back, l.At.String()); at < 0 || (at%2 == 0) != l.Out || l.Bps <= 0 {
 			continue
 		}
-		out := l.At
-		if link, _ := s.over.LinkAt(l.At); !l.Out {
-			out = link.Other(l.At)
-		}
+		out := l.From
 		h, _ := s.Reading(out.Node)
 		waits, bytes := waiting(h, out.Interface)
 		isFair := func(q record.QdiscCounters) bool {
@@ -109,7 +106,7 @@ func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
 		}
 		queue, filled, carried := "the queue "+l.String(), "other traffic fills", unit.FormatRate(l.Bps)
 		if l.Shape.Shaper != "" {
-			queue = fmt.Sprintf("the queue of %s %s", l.Shape.Shaper, l)
+			queue = fmt.Sprintf("the queue of %s out of %s", l.Shape.Shaper, out)
 		}
 		if s.opposing(f) >= most*l.Bps {
 			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)

@@ -16,7 +16,8 @@ const full = 0.94
 // Load is what an interface carried in one direction beside its link's rate in it.
 type Load struct {
 	At      topology.End
-	Out     bool // of the interface; otherwise into it
+	Out     bool         // of the interface; otherwise into it
+	From    topology.End // the interface that sends the frames: At, or the link's other end
 	Bps     float64
 	Seconds float64 // between the two readings
 	// RefreshS is how many seconds apart the interface's counters are refreshed.
@@ -36,8 +37,8 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 				refresh := d.Counting.RefreshS
 				at := topology.End{Node: h.Host, Interface: d.Interface}
 				link, ok := over.LinkAt(at)
-				if ok && !(yield(Load{at, true, d.TxBps(), d.Seconds, refresh, link.Towards(at)}) &&
-					yield(Load{at, false, d.RxBps(), d.Seconds, refresh, link.Towards(link.Other(at))})) {
+				if ok && !(yield(Load{at, true, at, d.TxBps(), d.Seconds, refresh, link.Towards(at)}) &&
+					yield(Load{at, false, link.Other(at), d.RxBps(), d.Seconds, refresh, link.Towards(link.Other(at))})) {
 					return
 				}
 			}

@@ -57,6 +57,11 @@ func TestMeasureShaper(t *testing.T) {
 		if by := held(m); by["w1"] != bottleneck.FullLink || by["r1"] != bottleneck.FullLink {
 			t.Errorf("both directions: %v", by)
 		}
+		for _, f := range m.Flows {
+			if want := "of the 50 Mbit/s that tbf lets out of " + f.From + ".eth0"; !strings.Contains(f.LimitedWhy, want) {
+				t.Errorf("%s: no %q in %q", f.ID, want, f.LimitedWhy)
+			}
+		}
 		m, status, said = measured(t, "client", "10.0.0.1", "--protocol", "udp", "--loss-free", "--duration", "500ms", "--repeats", "1")
 		if m.LossFree == nil || m.LossFree.BoundedBy == record.BoundedBySender {
 			t.Errorf("%+v; exit status %d: %s", m.LossFree, status, said)

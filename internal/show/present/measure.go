@@ -132,13 +132,21 @@ func measureTitle(m *record.Measure) string {
 	return text
 }
 
-// cpusBusy is how busy all of a machine's CPUs were, in parentheses; empty: it was not
-// read.
-func cpusBusy(e record.MeasureEnd) string {
+// cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what, where
+// linerate used so much CPU time there; empty: it was not read.
+func cpusBusy(e record.MeasureEnd, linerateS float64) string {
 	if e.CPUBusy == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (all of its %s %s %% busy)", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
+	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
+	if e.BusyCPUS > 0 {
+		part := func(seconds float64) string {
+			return number.Significant(100*e.CPUBusy*max(0, seconds)/e.BusyCPUS, 2) + " %"
+		}
+		// The kernel charges some interrupts to the program that they interrupt.
+		text += fmt.Sprintf(": linerate %s, other programs and interrupts %s", part(linerateS), part(e.BusyCPUS-linerateS))
+	}
+	return " (" + text + ")"
 }
 
 func measureCPU(m *record.Measure) string {
@@ -161,12 +169,16 @@ func measureCPU(m *record.Measure) string {
 		if text := e.Host + " " + cost; m.OneMachine {
 			texts = append(texts, text)
 		} else {
-			texts = append(texts, text+cpusBusy(e))
+			texts = append(texts, text+cpusBusy(e, e.CPUS))
 		}
 	}
 	text := strings.Join(texts, ", ")
 	if m.OneMachine {
-		text += ", on one machine" + cpusBusy(m.Ends[0])
+		all := 0.0
+		for _, e := range m.Ends {
+			all += e.CPUS
+		}
+		text += ", on one machine" + cpusBusy(m.Ends[0], all)
 	}
 	switch {
 	case m.Peer == "":

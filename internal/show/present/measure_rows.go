@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
@@ -30,7 +31,12 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		text = howCounted[d.Counted] + "; " + text
 	}
 	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
-	switch g := d.Datagrams; {
+	g := d.Datagrams
+	if g != nil && g.Skipped > 0 {
+		share := float64(g.Sent) / float64(g.Sent+g.Skipped)
+		rows = append(rows, []string{"", "sent " + unit.FormatPercent(share), neverSent(m, d)})
+	}
+	switch {
 	case g == nil:
 	case m.Peer == "" || d.Counted == record.CountedReceived:
 		rows = append(rows, datagramRows(m, d)...)
@@ -60,6 +66,8 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
 	if more := g.Sent - g.Received - g.Lost; more > 0 {
 		became += fmt.Sprintf(", %s under way at the end of the window", unit.FormatCount(more))
+	} else if more < 0 {
+		became += fmt.Sprintf(", %s under way at its beginning", unit.FormatCount(-more))
 	}
 	rows := [][]string{{"", "lost " + unit.FormatPercent(d.LostShare), became}}
 	if g.LostInBuffer > 0 {
@@ -76,6 +84,29 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		rows = append(rows, []string{"", "delay " + median, "above the fastest datagram; " + others})
 	}
 	return rows
+}
+
+// neverSent says how much of the rate that was asked for was not sent, and what held the
+// senders back.
+func neverSent(m *record.Measure, d record.MeasureDirection) string {
+	asked, why := 0.0, ""
+	for _, f := range m.Flows {
+		if f.From != d.Sender() {
+			continue
+		}
+		asked += f.CapBps()
+		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && f.LimitedWhy != "" && f.LimitedBy != bottleneck.RateCap {
+			why = cmp.Or(why, f.LimitedWhy)
+		}
+	}
+	text := fmt.Sprintf("%s datagrams were due in the window and never sent, more than %s late", unit.FormatCount(d.Datagrams.Skipped), unit.FormatSeconds(flow.MaxLate.Seconds()))
+	if asked > 0 {
+		text = fmt.Sprintf("of the %s asked for: ", unit.FormatRate(asked)) + text
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // ofBursts says that the jitter is that of the sender's bursts: several datagrams handed to

@@ -66,6 +66,51 @@ func TestMeasureTextBursts(t *testing.T) {
 	}
 }
 
+// TestMeasureTextNeverSent: datagrams that were asked for and never sent are told before those
+// that were lost, with what held the sender back; and those received that were sent before the
+// window are told.
+func TestMeasureTextNeverSent(t *testing.T) {
+	const lost = " lost 0.048 % 480 datagrams; 1,000,000 sent, "
+	for skipped, want := range map[int64]string{
+		0:       "by interval" + lost,
+		250_000: "by interval sent 80 % of the 1.25 Gbit/s asked for: 250,000 datagrams were due in the window and never sent, more than 10 ms late: tbf" + lost,
+	} {
+		m := showtest.Datagrams(showtest.Measurement(1))
+		m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedWhy = record.NodeClient, 1.25e9, "tbf"
+		m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = skipped, skipped
+		if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, want) {
+			t.Errorf("%d: no %q in\n%s", skipped, want, got)
+		}
+	}
+	m := showtest.WithPeer(record.CountedByPeer)
+	m.Directions[0].Datagrams.Skipped = 822_000
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 50 % 822,000 datagrams were due") {
+		t.Errorf("with iperf3:\n%s", got)
+	}
+	m = showtest.Datagrams(showtest.Measurement(1))
+	m.Directions[0].Datagrams.Received += 67
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 under way at its beginning") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestMeasureTextBusy: the CPUs' time is told apart into linerate's and the rest.
+func TestMeasureTextBusy(t *testing.T) {
+	m := showtest.Measurement(1)
+	for i := range m.Ends {
+		m.Ends[i].CPUs, m.Ends[i].CPUBusy, m.Ends[i].BusyCPUS, m.Ends[i].CPUS = 2, 0.5, 10, 1
+	}
+	for oneMachine, want := range map[bool]string{
+		false: "client 0.31 s (all of its 2 CPUs 50 % busy: linerate 5.0 %, other programs and interrupts 45 %), server",
+		true:  "on one machine (all of its 2 CPUs 50 % busy: linerate 10 %, other programs and interrupts 40 %)",
+	} {
+		m.OneMachine = oneMachine
+		if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
 func TestMeasureTextTransactions(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · RR, 1 flow · 10 s, after 1 s of warm-up · cubic
 
