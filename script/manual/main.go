@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -45,10 +46,10 @@ func write(out, date string) error {
 	}
 	command := cli.Command()
 	header := &doc.GenManHeader{Section: "1", Source: "linerate", Manual: "linerate", Date: &when}
-	return errors.Join(
-		doc.GenManTree(command, header, filepath.Join(out, "man")),
-		command.GenBashCompletionFileV2(filepath.Join(out, "bash", "linerate"), true),
-		command.GenZshCompletionFile(filepath.Join(out, "zsh", "_linerate")),
-		command.GenFishCompletionFile(filepath.Join(out, "fish", "linerate.fish"), true),
-	)
+	problems := []error{doc.GenManTree(command, header, filepath.Join(out, "man"))}
+	for shell, name := range map[string]string{"bash": "linerate", "zsh": "_linerate", "fish": "linerate.fish"} {
+		var text bytes.Buffer
+		problems = append(problems, cli.WriteCompletion(&text, shell), os.WriteFile(filepath.Join(out, shell, name), text.Bytes(), 0o644))
+	}
+	return errors.Join(problems...)
 }

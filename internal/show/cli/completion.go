@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/show/export"
+	"linerate/internal/show/words"
 	"linerate/studies"
 )
 
@@ -120,7 +122,9 @@ func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc
 		case all = <-found:
 		case <-time.After(completionTime):
 		}
-		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, typed) })
+		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+			return !strings.HasPrefix(s, typed) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) // one a line
+		})
 		return all[:min(len(all), mostCompletions)], then
 	}
 }
@@ -245,9 +249,17 @@ func parameters(*cobra.Command, []string, string) (names []string) {
 			continue
 		}
 		for _, line := range strings.Split(string(text), "\n") {
-			key, _, found := strings.Cut(line, "=")
-			if key = strings.TrimSpace(key); found && !strings.HasPrefix(key, "#") && !slices.Contains(names, key) {
-				names = append(names, key)
+			key, value, found := strings.Cut(line, "=")
+			key = strings.TrimSpace(key)
+			if !found || strings.HasPrefix(key, "#") {
+				continue
+			}
+			of := []string{key + "="}
+			if len(strings.Fields(value)) == 3 { // one of them is searched for
+				of = []string{key + ".min=", key + ".default=", key + ".max="}
+			}
+			for _, name := range of {
+				names = words.Distinct(names, name)
 			}
 		}
 	}

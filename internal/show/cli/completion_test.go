@@ -69,7 +69,7 @@ func TestCompletion(t *testing.T) {
 		"run|mine.yaml|--only|static":   "\nstatic ARP entries\n",
 		"run|mine.yaml|--part|":         "\nall\n",
 		"run|mine.yaml|--set|workload.": "\nworkload.duration=\n",
-		"tune|--search|net.ipv4.tcp_r":  "\nnet.ipv4.tcp_rmem\n",
+		"tune|--search|net.ipv4.tcp_r":  "\nnet.ipv4.tcp_rmem.max=\n",
 		"measure|nas|--protocol|ud":     "\nudp-rr\n",
 		"measure|nas|--direction|":      "\nboth\n",
 		"serve|--alias|":                "\nlo=\n",

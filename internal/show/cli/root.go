@@ -109,7 +109,9 @@ func newRoot(s streams) *cobra.Command {
 		newAgentCommand(),
 		newTransactionWorkerCommand(s),
 		newRecoverCommand(s),
+		newCompletionCommand(s),
 	)
+	root.CompletionOptions.DisableDefaultCmd = true
 	complete(root)
 	return root
 }
