@@ -56,17 +56,21 @@ var outputs = map[string]output{
 	"report":    {lines: append(keptRuns(), "nothing", "loaded-7 --out out-WIDTH --html page.html", "loaded-7 --out a/directory/whose/path/is/longer/than/most/terminals/are/wide/WIDTH")},
 	"compare": {lines: []string{"arp-flux-7 half-8", "arp-flux-7 half-8 --all", "arp-flux-7 loaded-7", "arp-flux-7 loaded-7 --all", "loaded-7 loaded-8", "loaded-7 loaded-8 --all",
 		"loaded-goodput-7 loaded-goodput-8", "treatments-30-7 treatments-30-8", "named␣after␣what␣was␣changed␣in␣the␣rack half-8", "arp-flux-7 in-doubt-7", "measured-1 measured-2", "arp-flux-7 arp-flux-7"}},
-	"plot":    {lines: []string{"arp-flux-7 -o figure.svg", "arp-flux-7 -o figure.svg --figure nothing", "loaded-7 -o a-name-of-a-figure-that-is-rather-long-as-some-people-have-them.svg --figure effects", "loaded-7 -o x.gif --scale 9"}},
-	"fix":     {lines: fixLines(), whole: forShells},
-	"note":    {lines: []string{"loaded-7 after␣the␣new␣cable␣in␣port␣3,␣when␣the␣old␣switch␣had␣gone", "nothing x"}},
-	"export":  {exempt: "writes files"},
-	"recover": {lines: []string{"--list"}, print: shownRecovery},
-	"new":     {lines: []string{"", "nass"}},
+	"plot":       {lines: []string{"arp-flux-7 -o figure.svg", "arp-flux-7 -o figure.svg --figure nothing", "loaded-7 -o a-name-of-a-figure-that-is-rather-long-as-some-people-have-them.svg --figure effects", "loaded-7 -o x.gif --scale 9"}},
+	"fix":        {lines: fixLines(), whole: forShells},
+	"note":       {lines: []string{"loaded-7 after␣the␣new␣cable␣in␣port␣3,␣when␣the␣old␣switch␣had␣gone", "nothing x"}},
+	"export":     {exempt: "writes files"},
+	"recover":    {lines: []string{"--list"}, print: shownRecovery},
+	"new":        {lines: []string{"", "nass"}},
+	"completion": {lines: []string{"", "pwsh"}},
 }
 
 func init() {
 	for _, k := range starter.Kinds {
 		outputs["new "+k.Name] = output{lines: []string{"-o " + k.Name + "-WIDTH.yaml", "-o " + k.Name + "-WIDTH.yaml", "-o -"}, file: true}
+	}
+	for _, s := range shells {
+		outputs["completion "+s.name] = output{exempt: "prints a script"}
 	}
 	for _, name := range []string{"agent", "lab init", "lab emulate", "transaction-worker"} {
 		outputs[name] = output{exempt: "is for programs"}
