@@ -125,6 +125,10 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool))
 		return p
 	}
+	if wrong := program.CheckArgs(o.ToolArgs); len(wrong) > 0 { // a study is checked before; the conductor may be another program
+		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool_args %.40q: %s", o.ToolArgs[wrong[0].Index], wrong[0].Why))
+		return p
+	}
 	p.tool = program
 	p.job = tool.Job{Spec: o.Spec, Reads: o.Sends == serves}
 	p.job.Streams = 0 // counted by take

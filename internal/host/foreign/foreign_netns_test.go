@@ -194,7 +194,7 @@ func TestProgramThatFails(t *testing.T) {
 	needs(t, "iperf3")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
-		opener, _ := opened(t, request("a", "iperf3", "p1w", true, "--no-such-option"))
+		opener, _ := opened(t, request("a", "iperf3", "p1w", true, "-O", "9999"))
 		now := sched.Now()
 		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""

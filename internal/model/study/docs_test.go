@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
+	"linerate/internal/model/tool"
 	"linerate/internal/model/topology"
 )
 
@@ -56,6 +57,7 @@ func TestGeneratedTables(t *testing.T) {
 	for _, table := range []struct{ page, name, want string }{
 		{"study-reference", "reference", reference()},
 		{"devices", "devices", "\n" + devices()},
+		{"foreign-tools", "arguments", "\n" + arguments() + "\n"},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
 		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
 		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
@@ -113,6 +115,27 @@ func flags() string {
 		if o.Type != "" {
 			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", o.Flag(), protocols, o.Doc, o.Absent)
 		}
+	}
+	return b.String()
+}
+
+// arguments is a table of what tool_args may have.
+func arguments() string {
+	var b strings.Builder
+	b.WriteString("| tool | `tool_args` may have |\n|---|---|\n")
+	for _, t := range tool.All {
+		var list []string
+		for _, a := range t.Args {
+			text := "`" + strings.Join(strings.Fields(a.Names), "`, `") + "`"
+			switch value := a.Value.String(); {
+			case a.Attached:
+				text = "`" + a.Names + "`*" + value + "*"
+			case value != "":
+				text += " *" + value + "*"
+			}
+			list = append(list, text)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", t.Name, strings.Join(list, "; "))
 	}
 	return b.String()
 }

@@ -74,9 +74,7 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 	case program.Name == "iperf" && protocol.Name == flow.UDP && of.RateCap == 0:
 		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")
 	}
-	for i, word := range of.ToolArgs {
-		if wrong := program.CheckArg(word); wrong != "" {
-			f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), i), "tool_args %q: %s", word, wrong)
-		}
+	for _, wrong := range program.CheckArgs(of.ToolArgs) {
+		f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), wrong.Index), "tool_args %q: %s", of.ToolArgs[wrong.Index], wrong.Why)
 	}
 }

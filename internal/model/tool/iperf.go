@@ -22,6 +22,15 @@ var iperf = Tool{
 		"linerate, which reads the figures": "-f --format -e --enhanced -y --reportstyle -i --interval -x",
 		"linerate, which keeps the output":  "-o --output", "nothing": "-h --help -v",
 	},
+	Args: []Arg{
+		{Names: "-l --len", Value: Size},
+		{Names: "--txdelay-time", Value: Seconds},
+		{Names: "-S --tos", Value: Word},
+		{Names: "--connect-retries", Value: Number},
+		{Names: "--no-connect-sync"},
+		{Names: "--tcp-quickack"},
+		{Names: "--tcp-write-prefetch", Value: Size},
+	},
 	server: func(j Job) []string {
 		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}
 		w = when(w, j.Protocol == flow.UDP, "-u")

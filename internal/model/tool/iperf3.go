@@ -25,6 +25,20 @@ var iperf3 = Tool{
 		"linerate, which reads the figures": "-J --json --json-stream", "linerate, which keeps the output": "--logfile",
 		"nothing": "-h --help -v --version",
 	},
+	Args: []Arg{
+		{Names: "-l --length", Value: Size},
+		{Names: "-O --omit", Value: Number},
+		{Names: "-Z --zerocopy"},
+		{Names: "-A --affinity", Value: Number},
+		{Names: "-L --flowlabel", Value: Number},
+		{Names: "--pacing-timer", Value: Number},
+		{Names: "--connect-timeout", Value: Number},
+		{Names: "--snd-timeout", Value: Number},
+		{Names: "--rcv-timeout", Value: Number},
+		{Names: "--dont-fragment"},
+		{Names: "--repeating-payload"},
+		{Names: "--udp-counters-64bit"},
+	},
 	server: func(j Job) []string {
 		return []string{"-s", "-1", "-J", "-i", "0", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String()}
 	},

@@ -21,6 +21,10 @@ var netperf = Tool{
 		"linerate, which reads the figures": "-P -v -f -j -k -o", "nodelay": "-D", "congestion_control": "-K", "window": "-s -S",
 		"request and response": "-r", "destination": "-4 -6", "linerate: words come after it": "--",
 	},
+	Args: []Arg{
+		{Names: "-m", Value: Size},
+		{Names: "-M", Value: Size},
+	},
 	server: func(j Job) []string {
 		return []string{"-D", "-p", number(j.Destination.Port()), "-L", j.Destination.Addr().String(), netperfFamily(j)}
 	},

@@ -18,6 +18,10 @@ var nuttcp = Tool{
 		"streams, of which nuttcp has one here": "-N", "protocol": "-u", "rate_cap": "-R", "mss": "-M", "nodelay": "-D",
 		"window": "-w", "linerate, which reads the figures": "-f -i", "linerate, which keeps the output": "-s",
 	},
+	Args: []Arg{
+		{Names: "-l", Value: Size, Attached: true},
+		{Names: "-c", Value: Number, Attached: true},
+	},
 	server: func(j Job) []string {
 		return when([]string{"-S", "--nofork", "-P", number(j.Destination.Port())}, j.Destination.Addr().Is6(), "-6")
 	},

@@ -17,6 +17,13 @@ var qperf = Tool{
 		"linerate": "-lp --listen_port -ip --ip_port", "duration": "-t --time -n --no_msgs", "direction": "-f -f1 --flip",
 		"the flow": "-H --host", "linerate, which reads the figures": "-uu -ub -v -vv -oo", "window": "-sb --sock_buf_size",
 	},
+	Args: []Arg{
+		{Names: "-m --msg_size", Value: Size},
+		{Names: "-ca --cpu_affinity", Value: Number},
+		{Names: "-lca --loc_cpu_affinity", Value: Number},
+		{Names: "-rca --rem_cpu_affinity", Value: Number},
+		{Names: "-to --timeout", Value: Number},
+	},
 	server: func(j Job) []string { return []string{"-lp", number(j.Destination.Port())} },
 	client: func(j Job) []string {
 		w := []string{"-lp", number(j.Destination.Port()), "-ip", number(j.Destination.Port() + 1), "-t", seconds(j.Seconds), "-v", "-uu"}

@@ -18,6 +18,19 @@ var sockperf = Tool{
 		"protocol": "--tcp", "source": "--client_ip", "request": "-m --msg-size",
 		"nothing: linerate lets it go on as it can": "--mps", "linerate, which reads the figures": "--full-rtt",
 	},
+	Args: []Arg{
+		{Names: "--sender-affinity", Value: Number},
+		{Names: "--receiver-affinity", Value: Number},
+		{Names: "--buffer-size", Value: Size},
+		{Names: "--tos", Value: Number},
+		{Names: "--lls", Value: Number},
+		{Names: "--timeout", Value: Number},
+		{Names: "--pre-warmup-wait", Value: Number},
+		{Names: "--nonblocked"},
+		{Names: "--dontwarmup"},
+		{Names: "--no-rdtsc"},
+		{Names: "--tcp-avoid-nodelay"},
+	},
 	server: func(j Job) []string {
 		return []string{"server", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port())}
 	},

@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
@@ -47,6 +46,8 @@ type Tool struct {
 	// Decided are the flags that linerate gives, or that would change what is
 	// measured, by what decides them.
 	Decided map[string]string
+	// Args are the options of its client that tool_args may have.
+	Args []Arg
 
 	// server and client put the words together, the job's further ones included.
 	server func(Job) []string
@@ -147,24 +148,6 @@ func (t *Tool) Messages(j Job) (request, response unit.Bytes) {
 
 // Can reports whether the tool does something with an option of a flow.
 func (t *Tool) Can(option string) bool { return slices.Contains(t.Options, option) }
-
-// CheckArg says what is wrong with a word that is to be given to the client;
-// empty: nothing that is known here.
-func (t *Tool) CheckArg(word string) string {
-	flag, _, _ := strings.Cut(word, "=")
-	if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && t.Name != "qperf" {
-		flag = flag[:2] // -P4
-	}
-	for by, flags := range t.Decided {
-		if slices.Contains(strings.Fields(flags), flag) {
-			return fmt.Sprintf("%s is decided by %s", flag, by)
-		}
-	}
-	if strings.ContainsRune(word, 0) || word == "" {
-		return "expected a word"
-	}
-	return ""
-}
 
 // NotInstalled says what to do about a program that is not there.
 func (t *Tool) NotInstalled(host, program string) string {

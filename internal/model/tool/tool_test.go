@@ -130,14 +130,87 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestCheckArg(t *testing.T) {
-	iperf3, _ := Find("iperf3")
-	for word, want := range map[string]string{
-		"-P": "-P is decided by streams", "-P4": "-P is decided by streams", "--parallel=4": "--parallel is decided by streams",
-		"-O": "", "2": "", "-Z": "", "": "expected a word", "--json": "--json is decided by linerate, which reads the figures",
+// TestCheckArgs: what is not in a tool's table is refused, however it is spelled.
+func TestCheckArgs(t *testing.T) {
+	for _, test := range []struct {
+		tool, words string
+		wrong       int // index of the first word refused; -1: none
+		why         string
+	}{
+		{"iperf3", "", -1, ""},
+		{"iperf3", "-O 2 --zerocopy -l 8K", -1, ""},
+		{"iperf", "--txdelay-time 1.5 -S af11", -1, ""},
+		{"iperf", "--tos 0x10", -1, ""},
+		{"nuttcp", "-l8k -c0x2e", -1, ""},
+		{"qperf", "-m 64K -lca 1", -1, ""},
+		{"sockperf", "--tos 16 --nonblocked", -1, ""},
+		{"netperf", "-m 1448", -1, ""},
+
+		{"iperf3", "-P 4", 0, "-P is decided by streams"},
+		{"iperf3", "-O 2 -P4", 2, "-P is decided by streams"},
+		{"iperf3", "--parallel=4", 0, "--parallel is decided by streams"},
+		{"iperf3", "--json", 0, "decided by linerate, which reads the figures"},
+		{"iperf3", "--logfile /tmp/x", 0, "decided by linerate, which keeps the output"},
+		{"iperf3", "--logf /tmp/x", 0, "not among"}, // getopt_long takes it for --logfile
+		{"iperf3", "-F /etc/shadow", 0, "not among"},
+		{"iperf3", "-I/tmp/x", 0, "not among"},
+		{"iperf3", "--extra-data x", 0, "not among"},
+		{"iperf3", "--omit=2", 0, "not among"},
+		{"iperf3", "-O2", 0, "not among"},
+		{"iperf3", "-ZF /etc/shadow", 0, "not among"},
+		{"iperf3", "-O -F", 1, "expected a number after -O"},
+		{"iperf3", "-O /tmp/x", 1, "expected a number after -O"},
+		{"iperf3", "-Z -O", 1, "expected a number after it"},
+		{"iperf3", "-Z other.example", 1, "not among"},
+		{"iperf3", "--", 0, "not among"},
+		{"iperf", "-S ../x", 1, "expected a name"},
+		{"iperf", "-o x", 0, "decided by linerate, which keeps the output"},
+		{"iperf", "-l 1,2", 1, "expected a size"},
+		{"nuttcp", "-l", 0, "expected a size"},
+		{"nuttcp", "-l 8k", 0, "expected a size"}, // 8k would be the host
+		{"nuttcp", "-l/tmp", 0, "expected a size"},
+		{"netperf", "-k /tmp/x", 0, "decided"},
+		{"sockperf", "--full-log /tmp/x", 0, "not among"},
+		{"sockperf", "--load-vma=/tmp/x.so", 0, "not among"},
+		{"qperf", "-oo msg_size:1:64K:*2", 0, "decided"},
+		{"qperf", "other.example", 0, "not among"},
 	} {
-		if got := iperf3.CheckArg(word); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
+		tool, _ := Find(test.tool)
+		words := strings.Fields(test.words)
+		got := tool.CheckArgs(words)
+		switch {
+		case test.wrong < 0 && len(got) > 0:
+			t.Errorf("%s %q: %+v, want nothing wrong", test.tool, test.words, got)
+		case test.wrong >= 0 && (len(got) == 0 || got[0].Index != test.wrong || !strings.Contains(got[0].Why, test.why)):
+			t.Errorf("%s %q: %+v, want word %d refused: %s", test.tool, test.words, got, test.wrong, test.why)
+		}
+	}
+}
+
+// TestArgsLetNothingThrough: a word that a table takes is neither a path nor an address,
+// and no table has an option that linerate decides.
+func TestArgsLetNothingThrough(t *testing.T) {
+	for _, tool := range All {
+		if len(tool.Args) == 0 {
+			t.Errorf("%s has no options for tool_args", tool.Name)
+		}
+		for _, a := range tool.Args {
+			for name := range strings.FieldsSeq(a.Names) {
+				for by, flags := range tool.Decided {
+					if slices.Contains(strings.Fields(flags), name) {
+						t.Errorf("%s: %s is allowed, and decided by %s", tool.Name, name, by)
+					}
+				}
+				for _, value := range []string{"", "-", "-1", "--", "/", "./x", "a/b", "..", "10.0.0.1", "fe80::1", "a.example", "1 2", "1\n2", "1\x00", "$(id)", strings.Repeat("1", 40)} {
+					words := []string{name, value}
+					if a.Attached {
+						words = []string{name + value}
+					}
+					if len(tool.CheckArgs(words)) == 0 {
+						t.Errorf("%s takes %q", tool.Name, words)
+					}
+				}
+			}
 		}
 	}
 }

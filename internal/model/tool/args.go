@@ -1,0 +1,119 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An Arg is an option of a tool's client that a study may give it (tool_args). Options
+// that are in no table are refused: a tool may read and write files, load libraries,
+// listen or connect elsewhere by them, and getopt_long(3) takes abbreviations of their
+// names.
+type Arg struct {
+	// Names are its spellings, separated by blanks. Only these are taken.
+	Names string
+	Value Value
+	// Attached: the value follows the name in the same word, as nuttcp has it.
+	Attached bool
+}
+
+// Value is what follows an option.
+type Value int
+
+// The kinds of value. None can be taken for an option, a path or an address.
+const (
+	NoValue Value = iota
+	Number        // decimal or hexadecimal
+	Seconds       // with a decimal fraction
+	Size          // with the tool's own suffix: 8K
+	Word          // lower-case letters and digits: af11
+)
+
+// String is the kind's name; empty: there is no value.
+func (v Value) String() string { return [...]string{"", "number", "seconds", "size", "word"}[v] }
+
+var values = [...]struct {
+	text     *regexp.Regexp
+	expected string
+}{
+	Number:  {regexp.MustCompile(`^([0-9]{1,10}|0x[0-9a-fA-F]{1,8})$`), "a number"},
+	Seconds: {regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`), "a number of seconds"},
+	Size:    {regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?[kKmMgG]?$`), "a size such as 8K"},
+	Word:    {regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,15}$`), "a name of lower-case letters and digits"},
+}
+
+// ArgProblem is what is wrong with one of the words of tool_args.
+type ArgProblem struct {
+	Index int
+	Why   string
+}
+
+// CheckArgs lists what is wrong with words that are to be given to the client.
+func (t *Tool) CheckArgs(words []string) (problems []ArgProblem) {
+	report := func(i int, format string, args ...any) {
+		problems = append(problems, ArgProblem{i, fmt.Sprintf(format, args...)})
+	}
+	lost := false // the words that follow may be the value of an option that is unknown
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		arg, value, known := t.arg(word)
+		switch {
+		case !known && !strings.HasPrefix(word, "-") && lost:
+		case !known:
+			lost = true
+			report(i, "%s", t.refuses(word))
+		case arg.Attached:
+			lost = false
+			if !values[arg.Value].text.MatchString(value) {
+				report(i, "expected %s after %s, in the same word", values[arg.Value].expected, arg.Names)
+			}
+		case arg.Value == NoValue:
+			lost = false
+		case i+1 == len(words):
+			report(i, "expected %s after it", values[arg.Value].expected)
+		default:
+			lost = false
+			if i++; !values[arg.Value].text.MatchString(words[i]) {
+				report(i, "expected %s after %s", values[arg.Value].expected, word)
+			}
+		}
+	}
+	return problems
+}
+
+// arg is the option that a word gives, with the value in that word.
+func (t *Tool) arg(word string) (arg Arg, value string, known bool) {
+	for _, a := range t.Args {
+		if a.Attached {
+			if value, is := strings.CutPrefix(word, a.Names); is {
+				return a, value, true
+			}
+		} else if slices.Contains(strings.Fields(a.Names), word) {
+			return a, "", true
+		}
+	}
+	return Arg{}, "", false
+}
+
+// refuses says why a word is not passed on.
+func (t *Tool) refuses(word string) string {
+	flag, _, _ := strings.Cut(word, "=")
+	short := flag
+	if len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && t.Name != "qperf" {
+		short = flag[:2] // -P4
+	}
+	for by, flags := range t.Decided {
+		for _, decided := range []string{flag, short} {
+			if slices.Contains(strings.Fields(flags), decided) {
+				return fmt.Sprintf("%s is decided by %s", decided, by)
+			}
+		}
+	}
+	var names []string
+	for _, a := range t.Args {
+		names = append(names, strings.Fields(a.Names)[0])
+	}
+	return fmt.Sprintf("not among the arguments that linerate passes to %s: expected one of %s, spelled in full", t.Name, strings.Join(names, ", "))
+}
