@@ -14,6 +14,8 @@ type Conclusion struct {
 	Unit       string  `json:"unit"`
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
+	// Measured is of a measurement; nil: the run is of a study.
+	Measured *Measured `json:"measured,omitempty"`
 	// Compared: levels are compared with a baseline; otherwise treatments are measured
 	// side by side.
 	Compared bool `json:"compared"`
@@ -46,6 +48,15 @@ type Conclusion struct {
 	// Sensitivity is that of the run as it was; nil: it compares nothing, or has too few
 	// blocks.
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
+}
+
+// Measured is of which flows a measurement is: Streams in each direction, which is that of
+// their data. Latency: a probe sends requests beside them.
+type Measured struct {
+	Protocols []string `json:"protocols"`
+	Direction string   `json:"direction"` // write, read or both
+	Streams   int      `json:"streams"`
+	Latency   bool     `json:"latency,omitempty"`
 }
 
 // Ending is how a run ended: Run.Status, after Blocks of Planned blocks. Wide is how

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/conclude"
 )
 
 // differences lists in what two runs differ besides their goodput, what
@@ -199,35 +199,9 @@ func shown(run *record.Run) map[string]string {
 
 // optionsOf are a measurement's options, as its flows show them.
 func optionsOf(run *record.Run) [4][2]string {
-	protocols, directions := map[string]int{}, map[string]int{}
-	latency := "no"
-	var flows []record.Flow
-	if windows := run.Windows(); len(windows) > 0 {
-		for _, t := range windows[0] { // one for each direction
-			flows = append(flows, t.Flows...)
-		}
+	m, latency := conclude.Measured(run), "no"
+	if m.Latency {
+		latency = "yes"
 	}
-	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
-	for _, f := range flows {
-		if !bulk(f) && slices.ContainsFunc(flows, bulk) { // the probe beside them
-			latency = "yes"
-			continue
-		}
-		protocols[flow.Of(f.Protocol).Name]++
-		direction := flow.Write
-		if f.From != f.OpenedBy {
-			direction = flow.Read
-		}
-		directions[direction]++
-	}
-	direction, streams := strings.Join(slices.Sorted(maps.Keys(directions)), ", "), 0
-	if len(directions) > 1 {
-		direction = flow.Both
-	}
-	for _, n := range directions {
-		streams = max(streams, n)
-	}
-	return [4][2]string{
-		{"direction", direction}, {"streams", strconv.Itoa(streams)}, {"protocol", strings.Join(slices.Sorted(maps.Keys(protocols)), ", ")}, {"latency", latency},
-	}
+	return [4][2]string{{"direction", m.Direction}, {"streams", strconv.Itoa(m.Streams)}, {"protocol", strings.Join(m.Protocols, ", ")}, {"latency", latency}}
 }

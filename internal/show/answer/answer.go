@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/tuning"
@@ -71,8 +72,25 @@ func Conclusion(c *record.Conclusion) Answer {
 }
 
 // Brief is the headline for a list of runs, where its end may be cut off: of a run that
-// compares nothing it begins with the figure.
+// compares nothing it begins with the figure, and of a measurement with its flows: "TCP
+// read, 4 flows: 17.2 Gbit/s".
 func Brief(c *record.Conclusion) string {
+	headline := brief(c)
+	if c == nil || c.Measured == nil || len(c.Measured.Protocols) == 0 {
+		return headline
+	}
+	m := c.Measured
+	direction, flows := " "+m.Direction, words.Count(m.Streams, "flow")
+	switch {
+	case !flow.Of(m.Protocols[0]).Bulk(): // requests and responses have both
+		direction = ""
+	case m.Direction == flow.Both:
+		direction, flows = " "+flow.Write+" and "+flow.Read, flows+" each"
+	}
+	return fmt.Sprintf("%s%s, %s: %s", strings.ToUpper(strings.Join(m.Protocols, ", ")), direction, flows, headline)
+}
+
+func brief(c *record.Conclusion) string {
 	headline := Conclusion(c).Headline
 	if c == nil || len(c.Conditions) == 0 || c.Conditions[0].Baseline == nil {
 		return headline

@@ -381,6 +381,22 @@ func TestBrief(t *testing.T) {
 			t.Errorf("%q, want it to begin with %q", got, one.want)
 		}
 	}
+	measured := sciencetest.Few(1, 4)
+	measured.Study, measured.Unit = record.MeasureStudy, "bit/s"
+	measured.Trials[0].GoodputBps = 956.1e6
+	flows := measured.Trials[0].Flows
+	for i := range flows {
+		flows[i].OpenedBy = flows[i].From
+	}
+	conclude.Conclude(measured)
+	if got, want := Brief(measured.Conclusion), fmt.Sprintf("TCP write, %d flows: 956.1 Mbit/s", len(flows)); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want it to begin with %q", got, want)
+	}
+	flows[0].OpenedBy = ""
+	conclude.Conclude(measured)
+	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, fmt.Sprintf("TCP write and read, %d flows each: ", len(flows)-1)) {
+		t.Errorf("in both directions: %q", got)
+	}
 	for _, one := range concluded(t) {
 		conclude.Conclude(one.run)
 		c := one.run.Conclusion

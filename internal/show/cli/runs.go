@@ -21,6 +21,7 @@ import (
 // runList is what `linerate runs --json` prints.
 type runList struct {
 	Schema string             `json:"schema"`
+	Latest string             `json:"latest,omitempty"` // the ID of the run that is called that
 	Runs   []notebook.Summary `json:"runs"`
 }
 
@@ -39,6 +40,7 @@ func newRunsCommand(s streams) *cobra.Command {
 		Short: "List the runs in the notebook, the latest first",
 		Long: `List the runs in the notebook, the latest first, with their notes. Names,
 answers and notes are cut to the width of the terminal; --json has them in full.
+The last line names the run that RUN "latest" is, the latest with a trial.
 
 The notebook is the file $LINERATE_NOTEBOOK, or else linerate/notebook.db in
 $XDG_DATA_HOME or ~/.local/share.
@@ -72,7 +74,7 @@ linerate run --resume RUN continues an interrupted run.`,
 }
 
 func (f runsFlags) list(ctx context.Context, s streams) error {
-	list := runList{"linerate.runs/v1", []notebook.Summary{}}
+	list := runList{Schema: "linerate.runs/v1", Runs: []notebook.Summary{}}
 	store, err := readNotebook(ctx)
 	switch {
 	case errors.Is(err, notebook.ErrNoNotebook): // nothing was kept yet
@@ -83,6 +85,7 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 		if list.Runs, err = f.selected(ctx, store); err != nil {
 			return err
 		}
+		list.Latest, _ = store.Resolve(ctx, "latest") // none: no run has results
 	}
 	switch {
 	case f.asJSON:
@@ -93,7 +96,7 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 				r.Answer = answer.Brief(r.Conclusion)
 			}
 		}
-		return text.Runs(s.out, list.Runs, textOptions(s.out, ""))
+		return text.Runs(s.out, list.Runs, list.Latest, textOptions(s.out, ""))
 	case f.study != "" || f.text != "" || !f.since.IsZero():
 		say(s.err, "No such runs; linerate runs lists all.\n")
 	default:

@@ -13,13 +13,14 @@ import (
 const (
 	mostID      = 30  // cells: a longer ID has a line of its own
 	mostRunName = 20  // cells: a longer name is cut
-	leastAnswer = 16  // cells: an answer with less room has a line of its own
+	leastAnswer = 34  // cells, for a measurement's flows and figure: a longer answer with less room has a line of its own
 	datedWidth  = 100 // of a terminal with room for the year in each line
 )
 
 // Runs writes one line per run, its notes below it. All but IDs are cut to the width:
 // those are for copying. The year of all runs is in the head where lines have no room for it.
-func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
+// latest is the ID of the run that is called that; empty: none.
+func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error {
 	t := o.terminal()
 	dates, dated := "2006-01-02 15:04", "date (UTC)"
 	if year, one := yearOf(runs); one && t.width < datedWidth {
@@ -41,7 +42,7 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 			text += pad(words.Shorten(plain.Line(named), name), name) + "  "
 		}
 		text += fmt.Sprintf("%6s  ", trials)
-		if room := t.width - words.Width(text); room >= leastAnswer {
+		if room := t.width - words.Width(text); room >= leastAnswer || words.Width(plain.Line(said)) <= room {
 			t.line("", text+words.Shorten(plain.Line(said), room))
 			return
 		}
@@ -59,6 +60,9 @@ func Runs(w io.Writer, runs []notebook.Summary, o Options) error {
 		for _, note := range r.NoteList {
 			t.line(dim, words.Shorten("    note: "+plain.Line(note.Text), t.width))
 		}
+	}
+	if latest != "" {
+		t.line(dim, "latest is "+latest)
 	}
 	return t.flush(w)
 }

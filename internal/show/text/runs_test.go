@@ -23,12 +23,14 @@ func TestRuns(t *testing.T) {
 	}
 	for width, want := range map[int]string{
 		80: `run    2026 (UTC)   name                  trials  answer
-nas-7  03-02 09:30  after the new cable…      14  With kernel defaults, all…
+nas-7  03-02 09:30  after the new cable…      14
+    With kernel defaults, all traffic uses one of four interfaces: 119.5 of…
     note: the �[31mold�[0m switch, whose third port has been replaced by a new…
 ` + long + `
        03-02 09:30                             3  interrupted
 nas-6  03-02 09:30                             0  failed: no such interface
 nas-5  03-02 09:30                             2  running: Nothing yet.
+latest is nas-7
 `,
 		120: `run    date (UTC)        name                  trials  answer
 nas-7  2026-03-02 09:30  after the new cable…      14  With kernel defaults, all traffic uses one of four interfaces…
@@ -37,10 +39,11 @@ nas-7  2026-03-02 09:30  after the new cable…      14  With kernel defaults, a
        2026-03-02 09:30                             3  interrupted
 nas-6  2026-03-02 09:30                             0  failed: no such interface
 nas-5  2026-03-02 09:30                             2  running: Nothing yet.
+latest is nas-7
 `,
 	} {
 		var b strings.Builder
-		if err := Runs(&b, runs, Options{Width: width}); err != nil {
+		if err := Runs(&b, runs, runs[0].ID, Options{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.String(); got != want {
@@ -56,7 +59,7 @@ func TestRunsOfYears(t *testing.T) {
 	runs := []notebook.Summary{{ID: "b", Started: at}, {ID: "a", Started: at.AddDate(-1, 0, 0)}}
 	for n, want := range map[int]string{1: "2026 (UTC)   trials", 2: "b    2026-03-02 09:30"} {
 		var b strings.Builder
-		if err := Runs(&b, runs[:n], Options{Width: 80}); err != nil || !strings.Contains(b.String(), want) {
+		if err := Runs(&b, runs[:n], "", Options{Width: 80}); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%d: %v\n%s\nwant %q", n, err, b.String(), want)
 		}
 	}

@@ -1,0 +1,45 @@
+package conclude
+
+import (
+	"maps"
+	"slices"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+// Measured says of which flows a measurement is; nil: the run is of a study.
+func Measured(run *record.Run) *record.Measured {
+	if run.Study != record.MeasureStudy {
+		return nil
+	}
+	var flows []record.Flow
+	if windows := run.Windows(); len(windows) > 0 {
+		for _, t := range windows[0] { // one for each direction
+			flows = append(flows, t.Flows...)
+		}
+	}
+	m := &record.Measured{}
+	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
+	directions, protocols := map[string]int{}, map[string]bool{}
+	for _, f := range flows {
+		if !bulk(f) && slices.ContainsFunc(flows, bulk) { // the probe beside them
+			m.Latency = true
+			continue
+		}
+		protocols[flow.Of(f.Protocol).Name] = true
+		direction := flow.Write
+		if f.From != f.OpenedBy {
+			direction = flow.Read
+		}
+		directions[direction]++
+	}
+	for direction, n := range directions {
+		m.Direction, m.Streams = direction, max(m.Streams, n)
+	}
+	if len(directions) > 1 {
+		m.Direction = flow.Both
+	}
+	m.Protocols = slices.Sorted(maps.Keys(protocols))
+	return m
+}
