@@ -85,7 +85,11 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	if over == nil {
 		over = &topology.Topology{}
 	}
+	faults := failover.Faults(hosts, events, over)
 	outages := failover.Detect(placed, hosts, events, over)
+	if len(events) == 0 {
+		outages = failover.DetectUnplanned(placed, hosts, faults, over)
+	}
 	bottlenecks := bottleneck.Attribute(placed, hosts, windowS, over, paths.Complete)
 	var predictions []*record.Prediction
 	if paths.Complete {
@@ -94,7 +98,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 
 	t := header
 	t.PlannedS = r.Planned.Seconds()
-	t.WindowS, t.Hosts, t.Clocks, t.Events = windowS, hosts, r.clocks(c.Nodes), events
+	t.WindowS, t.Hosts, t.Clocks, t.Events, t.Faults = windowS, hosts, r.clocks(c.Nodes), events, faults
 	t.Flows = judged(placed, outages, bottlenecks, predictions)
 	t.Tools, t.ToolReported = tools, reported
 	t.GoodputBps, t.SenderReportedBps = totals.GoodputBps, totals.SenderReportedBps

@@ -54,6 +54,8 @@ var errClosed = errors.New("the trial was closed before its window's end")
 func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.WindowRequest) (message.WindowReply, error) {
 	arrivals, blind := a.watch(r)
 	defer arrivals.Close()
+	carriers, uncertain := a.reader.WatchCarriers()
+	defer func() { _, _ = carriers.Close(r.BeginNs, r.EndNs) }() // of a window that ends early
 	happened := a.happen(ctx, r.Events)
 	var reply message.WindowReply
 	h := &reply.Reading
@@ -81,6 +83,8 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	reply.EndFlows = a.edge(engine, r.EndNs, &h.End)
 	read(h)
 	arrivals.Enter(h)
+	h.CarrierLosses, err = carriers.Close(r.BeginNs, r.EndNs)
+	uncertain = errors.Join(uncertain, err)
 	if err := sleepUntil(ctx, r.EndNs+after); err != nil {
 		return message.WindowReply{}, err
 	}
@@ -93,6 +97,9 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	}
 	if blind != "" {
 		snapshot.Missing = append(snapshot.Missing, blind)
+	}
+	if uncertain != nil {
+		snapshot.Missing = append(snapshot.Missing, "carrier: "+uncertain.Error())
 	}
 	h.Snapshot = snapshot
 	if err := sleepUntil(ctx, r.StopNs+settle); err != nil {

@@ -112,6 +112,12 @@ func (*PacketCapture) Read(visit func(CapturedPacket)) {}
 func (*PacketCapture) Dropped() int64                  { return 0 }
 func (*PacketCapture) Close() error                    { return nil }
 
+// LinkWatch is not available on this system: WatchLinks fails.
+type LinkWatch struct{}
+
+func WatchLinks() (*LinkWatch, error)          { return nil, unsupported("watch links") }
+func (*LinkWatch) Close() ([]LinkState, error) { return nil, nil }
+
 // SocketDiag is not available on this system: DialSocketDiag fails.
 type SocketDiag struct{}
 

@@ -67,6 +67,9 @@ type Trial struct {
 	ConvergedS float64 `json:"converged_s,omitempty"`
 	// Events are what happened during the window because the study says so.
 	Events []Event `json:"events,omitempty"`
+	// Faults are what happened meanwhile and the study does not say: interfaces of the
+	// topology that lost their carrier, between BeganS and EndedS.
+	Faults []Event `json:"faults,omitempty"`
 	// Unreachable says that the treatment allows flows that cannot connect.
 	Unreachable bool `json:"unreachable,omitempty"`
 	// AccountSender marks a trial whose sender-side figure is offered as a
@@ -277,6 +280,8 @@ type HostReading struct {
 	// ArrivalsMissed packets that were not noted.
 	Gaps           []Gap `json:"gaps,omitempty"`
 	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
+	// CarrierLosses are in the order of time.
+	CarrierLosses []CarrierLoss `json:"carrier_losses,omitempty"`
 	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`

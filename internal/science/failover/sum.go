@@ -9,35 +9,39 @@ import (
 )
 
 // Sum adds up a treatment's trials, an entry for each instant at which
-// something happened; none: nothing did, or no reading shows what followed.
+// something happened; none: nothing did, or no reading shows what followed. Faults of
+// several trials are one entry if the same happened, at the instant of the first.
 func Sum(trials []record.Trial) (list []record.Outages) {
-	lost := map[float64]*[2][]float64{} // of flows that were withdrawn, and of others
-	resolutions := map[float64][]float64{}
+	var lost [][2][]float64 // of flows that were withdrawn, and of others
+	var resolutions [][]float64
 	for _, t := range trials {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
-				i := slices.IndexFunc(list, func(s record.Outages) bool { return s.AtS == o.AtS })
+				happened := what(t, o.AtS)
+				i := slices.IndexFunc(list, func(s record.Outages) bool {
+					return slices.Equal(s.What, happened) && (s.AtS == o.AtS || len(t.Events) == 0)
+				})
 				if i < 0 {
-					i, list = len(list), append(list, record.Outages{AtS: o.AtS, What: what(t, o.AtS)})
-					lost[o.AtS] = &[2][]float64{}
+					i, list = len(list), append(list, record.Outages{AtS: o.AtS, What: happened})
+					lost, resolutions = append(lost, [2][]float64{}), append(resolutions, nil)
 				}
 				sum := &list[i]
-				resolutions[o.AtS] = append(resolutions[o.AtS], o.ResolutionS)
-				group, times := &sum.Others, &lost[o.AtS][1]
+				resolutions[i] = append(resolutions[i], o.ResolutionS)
+				group, times := &sum.Others, &lost[i][1]
 				if o.Withdrawn {
-					group, times = &sum.Withdrawn, &lost[o.AtS][0]
+					group, times = &sum.Withdrawn, &lost[i][0]
 				}
 				add(group, o)
 				*times = append(*times, o.LostS)
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b record.Outages) int { return cmp.Compare(a.AtS, b.AtS) })
 	for i := range list {
-		list[i].ResolutionS = stats.Median(resolutions[list[i].AtS])
-		list[i].Withdrawn.LostS = stats.Median(lost[list[i].AtS][0])
-		list[i].Others.LostS = stats.Median(lost[list[i].AtS][1])
+		list[i].ResolutionS = stats.Median(resolutions[i])
+		list[i].Withdrawn.LostS = stats.Median(lost[i][0])
+		list[i].Others.LostS = stats.Median(lost[i][1])
 	}
+	slices.SortStableFunc(list, func(a, b record.Outages) int { return cmp.Compare(a.AtS, b.AtS) })
 	return list
 }
 
@@ -54,7 +58,7 @@ func add(g *record.OutageGroup, o record.Outage) {
 
 // what happened at an instant.
 func what(t record.Trial, at float64) (list []string) {
-	for _, e := range t.Events {
+	for _, e := range slices.Concat(t.Events, t.Faults) {
 		if e.AtS == at {
 			list = append(list, e.Host+": "+e.What)
 		}

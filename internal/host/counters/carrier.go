@@ -1,0 +1,56 @@
+package counters
+
+import (
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
+)
+
+// Carriers notes when the host's interfaces are without a carrier. A nil one notes nothing.
+type Carriers struct {
+	reader *Reader
+	watch  *netlink.LinkWatch
+}
+
+// WatchCarriers begins to note losses.
+func (r *Reader) WatchCarriers() (*Carriers, error) {
+	watch, err := netlink.WatchLinks()
+	if err != nil {
+		return nil, err
+	}
+	return &Carriers{r, watch}, nil
+}
+
+// Close ends watching and returns the losses between two instants. err: some may be missing.
+func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err error) {
+	if c == nil {
+		return nil, nil
+	}
+	changes, err := c.watch.Close()
+	open := map[string]int{} // the losses that last
+	for _, s := range changes {
+		if c.reader.skip[s.Interface] {
+			continue
+		}
+		at := float64(max(begin, min(s.AtNs, end))-begin) / 1e9
+		i, lasts := open[s.Interface]
+		switch {
+		case !s.Carrier && !lasts:
+			open[s.Interface] = len(losses)
+			losses = append(losses, record.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9, Down: !s.Up})
+		case s.Carrier && lasts && s.AtNs < end:
+			losses[i].ToS, losses[i].Regained = at, true
+			delete(open, s.Interface)
+		}
+	}
+	return inside(losses, float64(end-begin)/1e9), err
+}
+
+// inside keeps the losses that have a part of the window.
+func inside(losses []record.CarrierLoss, windowS float64) (kept []record.CarrierLoss) {
+	for _, l := range losses {
+		if l.FromS < windowS && l.ToS > 0 {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,64 @@
+//go:build linux
+
+package cli
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+)
+
+// TestCarrierLost: a cable is pulled while flows run, and plugged in again. The run names
+// the interface and how long its flow got nothing.
+func TestCarrierLost(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		dir := t.TempDir()
+		_, file := realHosts(t, dir)
+		received := func() int {
+			text := kerneltest.Do(t, "ip", "netns", "exec", "client", "cat", "/sys/class/net/eth0/statistics/tx_bytes")
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		pull := func(state string) { kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "client-eth0", state) }
+		idle := received()
+		pulled := make(chan struct{})
+		go func() {
+			defer close(pulled)
+			for end := time.Now().Add(time.Minute); received() < idle+4e6 && time.Now().Before(end); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			time.Sleep(time.Second)
+			pull("down")
+			time.Sleep(time.Second)
+			pull("up")
+		}()
+		run := runLab(t, dir, file, "--only", "kernel defaults", "--replicates", "1", "--set", "workload.duration=6s", "--set", "workload.warmup=500ms")
+		<-pulled
+		finding, is := found(run, "carrier-lost", "kernel defaults")
+		evidence := strings.Join(finding.Evidence, "\n")
+		if !is || finding.Host != "client" || !strings.Contains(finding.Summary, "client.eth0 lost its carrier") {
+			t.Fatalf("finding %t: %+v; faults %+v", is, finding, run.Trials[0].Faults)
+		}
+		fault := run.Trials[0].Faults[0]
+		if lost := fault.EndedS - fault.BeganS; lost < 0.5 || lost > 5 {
+			t.Errorf("without a carrier for %.2f s: %+v", lost, fault)
+		}
+		for _, f := range run.Trials[0].Flows {
+			if len(f.Outages) == 0 || f.Outages[0].LostS < 0.5 || !f.Outages[0].Resumed {
+				t.Errorf("flow %s: %+v", f.ID, f.Outages)
+			}
+			if !strings.Contains(evidence, "flow "+f.ID+": server received nothing from client for ") {
+				t.Errorf("flow %s is not in the evidence:\n%s", f.ID, evidence)
+			}
+		}
+		if r, _ := run.Trials[0].Reading("server"); len(r.CarrierLosses) != 0 {
+			t.Errorf("the server, whose cables were left alone: %+v", r.CarrierLosses)
+		}
+	})
+}
