@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 		text += " (" + e.Detail + ")"
 	}
 	if errors.Is(e.Err, syscall.EPERM) {
-		text += "; it needs root, or the capability CAP_NET_ADMIN over this network namespace (to make one: CAP_SYS_ADMIN)"
+		text += "; it needs root, or the capability CAP_NET_ADMIN over this network namespace (CAP_SYS_ADMIN to make a network namespace)"
 	}
 	return text
 }

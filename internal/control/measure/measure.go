@@ -166,7 +166,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			return nil, nil, err
 		}
 	}
-	whole := fmt.Errorf("the measurement took longer than %v", o.longest())
+	whole := fmt.Errorf("the measurement took longer than %v", unit.Duration(o.longest()))
 	ctx, cancel := context.WithTimeoutCause(ctx, o.longest(), whole)
 	defer cancel()
 	b, err := bus.Start()
@@ -231,12 +231,12 @@ func (s *session) checkBounds() error {
 	}
 	if all.Seconds() > bounds.DurationS {
 		errs = append(errs, fmt.Errorf("%v %s: the server allows %v; expected a shorter --duration, or there: linerate serve --max-duration %s",
-			all, what, time.Duration(bounds.DurationS*float64(time.Second)), unit.Duration(roundUp(all))))
+			unit.Duration(all), what, unit.Duration(bounds.DurationS*float64(time.Second)), unit.Duration(roundUp(all))))
 	}
 	if search := s.options.LossFree; search != nil {
 		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
 			errs = append(errs, fmt.Errorf("a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
-				needs, search.Repeats, s.options.Duration, bounds.Stay()))
+				unit.Duration(needs), search.Repeats, unit.Duration(s.options.Duration), unit.Duration(bounds.Stay())))
 		}
 	}
 	return errors.Join(errs...)

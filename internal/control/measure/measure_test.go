@@ -53,9 +53,9 @@ func TestWithin(t *testing.T) {
 		want string // empty: it is begun
 	}{
 		{Options{Duration: 59 * time.Second, Warmup: time.Second}, ""},
-		{Options{Duration: 60 * time.Second, Warmup: time.Second}, "1m1s with the warm-up: the server allows 1m0s; expected a shorter --duration, or there: linerate serve --max-duration 2m"},
+		{Options{Duration: 60 * time.Second, Warmup: time.Second}, "1m1s with the warm-up: the server allows 1m; expected a shorter --duration, or there: linerate serve --max-duration 2m"},
 		{Options{Duration: 10 * time.Second, LossFree: search(2)}, ""},
-		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "with 10 trials of 10s to confirm its result: the server ends a session after 2m0s"},
+		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "with 10 trials of 10s to confirm its result: the server ends a session after 2m"},
 		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
 		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 trials of 55s"},
 	} {

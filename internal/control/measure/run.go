@@ -95,7 +95,7 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 
 // named are the options that the flows of a measurement do not show, by name.
 func (o Options) named() map[string]string {
-	all := map[string]string{"duration": o.Duration.String(), "warmup": o.Warmup.String(), "interval": o.Interval.String()}
+	all := map[string]string{"duration": unit.Duration(o.Duration).String(), "warmup": unit.Duration(o.Warmup).String(), "interval": unit.Duration(o.Interval).String()}
 	for _, option := range flow.Options {
 		if slices.Contains([]string{"protocol", "direction", "streams", "mode"}, option.Key) || option.Type == "" || !option.Wanted(&o.Flows) {
 			continue

@@ -36,7 +36,7 @@ func TestBudget(t *testing.T) {
 	f, o = budget(10 * time.Minute)
 	f.blocks = 2
 	result, kept, err = f.tune(t.Context(), t, o)
-	if err != nil || kept != "" || !strings.HasPrefix(result.Answer, "Ended by --budget 10m0s after 2 of ") || !strings.Contains(result.Answer, "linerate run --resume run-1 --budget ") ||
+	if err != nil || kept != "" || !strings.HasPrefix(result.Answer, "Ended by --budget 10m after 2 of ") || !strings.Contains(result.Answer, "linerate run --resume run-1 --budget ") ||
 		!strings.Contains(result.Answer, "linerate tune --run run-1 --keep") || strings.Contains(result.Answer, "clearly improves") {
 		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}

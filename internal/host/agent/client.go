@@ -62,7 +62,8 @@ type Client struct {
 
 // Summary is what a client's session moved.
 type Summary struct {
-	Windows int // trials that were carried out to their end
+	Asked   bool // for flows
+	Windows int  // trials that were carried out to their end
 	// Of the last one: how long it was, and what the flows moved in it.
 	WindowS           float64
 	Flows             int
@@ -117,7 +118,7 @@ func (g *Client) verbs() map[string]verb {
 func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	defer g.Discard()
 	stay := g.bounds.Stay()
-	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", stay))
+	ctx, cancel := context.WithTimeoutCause(ctx, stay, fmt.Errorf("stayed longer than %v", unit.Duration(stay)))
 	defer cancel()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -284,6 +285,9 @@ func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
 // listen opens a trial's flows, all at once, if they are within the budget.
 func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
+	g.mu.Lock()
+	g.summary.Asked = true
+	g.mu.Unlock()
 	requests, err := decodeFlows(data, g.bounds.Flows)
 	if err != nil {
 		return nil, err
@@ -435,7 +439,7 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 		return message.WindowReply{}, errors.New("the instants of the window are not in order")
 	case r.EndNs-r.StartNs > allowed || r.StopNs-r.EndNs > int64(time.Second):
 		return message.WindowReply{}, beyond("a trial of %v with its warm-up: this server allows %v",
-			time.Duration(r.EndNs-r.StartNs), time.Duration(allowed))
+			unit.Duration(r.EndNs-r.StartNs), unit.Duration(allowed))
 	case r.StartNs-now > int64(soon):
 		return message.WindowReply{}, beyond("a trial that begins later than in %v", soon)
 	case r.SampleNs < 0:
@@ -461,7 +465,7 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 func (g *Client) note(reply message.WindowReply) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := Summary{Windows: g.summary.Windows + 1, Flows: len(reply.EndFlows)}
+	s := Summary{Asked: true, Windows: g.summary.Windows + 1, Flows: len(reply.EndFlows)}
 	s.WindowS = float64(reply.Reading.End.BeganNs-reply.Reading.Begin.BeganNs) / 1e9
 	for i, end := range reply.EndFlows {
 		if i < len(reply.BeginFlows) {

@@ -42,6 +42,17 @@ var names = [Resources]string{
 
 func (r Resource) String() string { return names[r] }
 
+// remedies are the flags of measure and serve by which a client uses less of each, or gets
+// more.
+var remedies = [Resources]string{
+	Flows:       "fewer --streams, or there: linerate serve --max-flows",
+	Connections: "fewer --connections, or there: linerate serve --max-connections",
+	Threads:     "fewer --threads or --streams",
+	Polling:     "fewer --threads, or no --poll",
+	Buffers:     "a smaller --window, which both buffers of a flow have, or fewer --streams",
+	Samples:     "a longer --interval",
+}
+
 // Use is an amount of each resource.
 type Use [Resources]int64
 
@@ -79,7 +90,11 @@ func (e *Exceeded) Error() string {
 		spell, name = func(n int64) string { return unit.Bytes(n).String() }, of
 	}
 	if e.Used < 0 {
-		return fmt.Sprintf("%s %s: this server allows a client %s", spell(e.Asked), name, spell(e.Bound))
+		text := fmt.Sprintf("%s %s: this server allows a client %s", spell(e.Asked), name, spell(e.Bound))
+		if remedy := remedies[e.Resource]; remedy != "" {
+			text += "; expected " + remedy
+		}
+		return text
 	}
 	why := ""
 	if e.Why != "" {

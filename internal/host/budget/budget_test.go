@@ -66,7 +66,7 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := one.Take(Use{Threads: 1})
-	if !errors.Is(err, message.OutOfBounds) || !strings.Contains(err.Error(), "1 threads: this server allows a client 3") {
+	if !errors.Is(err, message.OutOfBounds) || !strings.Contains(err.Error(), "1 threads: this server allows a client 3; expected fewer --threads") {
 		t.Errorf("%v", err)
 	}
 	err = two.Take(Use{Threads: 2, Memory: 5})

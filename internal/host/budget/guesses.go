@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"linerate/internal/model/unit"
 )
 
 // Guesses limits how often a source may try tokens and passwords: some at once, and then
@@ -57,5 +59,5 @@ func (g *Guesses) refused(source netip.Addr, now time.Time) string {
 	if !known || wait <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", source, wait.Round(time.Second)+time.Second)
+	return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", source, unit.Duration(wait.Round(time.Second)+time.Second))
 }

@@ -232,7 +232,16 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-func (d Duration) String() string { return time.Duration(d).String() }
+// String is without units that are zero: "10m", not "10m0s".
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	for _, zero := range []struct{ of, none string }{{"m0s", "m"}, {"h0m", "h"}} {
+		if rest, is := strings.CutSuffix(text, zero.of); is {
+			text = rest + zero.none
+		}
+	}
+	return text
+}
 
 // String prints whichever of the two is set.
 func (d Depth) String() string {

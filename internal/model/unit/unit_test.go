@@ -129,7 +129,7 @@ func TestDepth(t *testing.T) {
 		"64KiB": {Depth{Size: 64 << 10}, 64 << 10, "64KiB"},
 		"1500":  {Depth{Size: 1500}, 1500, "1500"},
 		"50ms":  {Depth{Time: 50e6}, 50_000, "50ms"},
-		"1m":    {Depth{Time: 60e9}, 60_000_000, "1m0s"},
+		"1m":    {Depth{Time: 60e9}, 60_000_000, "1m"},
 		"1MB":   {Depth{Size: 1e6}, 1e6, "1000000"},
 		"0":     {Depth{}, 0, "0"},
 	} {

@@ -190,8 +190,8 @@ func listenAt(text, byDefault string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// inUse says which port to listen on instead, where another program has this one.
-func inUse(err error, address, flag string) error {
+// cannotListen says why an address and port cannot be listened on, and which can instead.
+func cannotListen(err error, address, flag string) error {
 	host, text, _ := net.SplitHostPort(address)
 	port, wrong := strconv.Atoi(text)
 	if errors.Is(err, syscall.EACCES) && wrong == nil && port < 1024 {
@@ -199,7 +199,11 @@ func inUse(err error, address, flag string) error {
 		if flag == "--iperf3" {
 			free = iperf3.DefaultPort
 		}
-		return fmt.Errorf("%w: ports below 1024 need root or CAP_NET_BIND_SERVICE; another port: %s %s", err, flag, net.JoinHostPort(host, free))
+		return fmt.Errorf("port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: %s %s",
+			text, flag, net.JoinHostPort(host, free))
+	}
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return fmt.Errorf("%s %s: no interface of this host has the address %s (ip address lists them)", flag, address, host)
 	}
 	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
 		return err

@@ -151,6 +151,17 @@ func iperf3Words(verb, short, long string) string {
 	return ""
 }
 
+// iperf3Instead is what an iperf3 client's option that a flag has is for another protocol, with
+// a semicolon before it; empty: nothing is known.
+func iperf3Instead(flag, protocol string) string {
+	for _, o := range iperf3Client {
+		if _, instead, _ := strings.Cut(o.note, "; "); o.flag == flag && strings.Contains(instead, strings.ToUpper(protocol)) {
+			return "; " + strings.ReplaceAll(instead, "`", "")
+		}
+	}
+	return ""
+}
+
 // iperf3Table is the table of a verb's options, as Markdown.
 func iperf3Table(options []iperf3Option) string {
 	var b strings.Builder

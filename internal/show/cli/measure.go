@@ -35,7 +35,7 @@ func protocols() string {
 }
 
 func newMeasureCommand(s streams) *cobra.Command {
-	var f measureFlags
+	f := measureFlags{args: s.args}
 	cmd := &cobra.Command{
 		Use:   "measure ADDRESS[:PORT]...",
 		Short: "Measure between this host and one that runs linerate serve",
@@ -111,7 +111,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		say(said, "linerate: -u without -b sends as fast as it can, where iperf3 sends 1 Mbit/s (-b 1M)\n")
 	}
 	for _, why := range tooFew(o, expected) {
-		say(said, "linerate: with --duration %v, %s\n", o.Duration, why)
+		say(said, "linerate: with --duration %v, %s\n", unit.Duration(o.Duration), why)
 	}
 	if err := f.keep.check(ctx); err != nil {
 		return err
@@ -260,7 +260,8 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 		problem("--latency and --mode %s: expected one mode", o.Flows.Mode)
 	}
 	if len(problems) > 0 {
-		return o, expected, usageError(errors.Join(problems...))
+		typed := typedFlags{f.flags, f.args, iperf3Client}
+		return o, expected, usageError(errors.Join(typed.asTyped(problems)...))
 	}
 	o.Flows.Mode = "" // see modes
 	o.Flows = o.Flows.Fitted()

@@ -33,6 +33,7 @@ type measureFlags struct {
 	iperf3             iperf3Flags
 	like               iperf3Like
 	flags              *pflag.FlagSet
+	args               []string // of the command line
 }
 
 // given says whether a flag was.
@@ -98,10 +99,11 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		if o.Key == "mode" && (f.copies || flows.Mode == allModes) {
 			wrong = ""
 		}
-		if wrong != "" {
+		switch {
+		case !o.For(flows.Protocol) && f.protocolKnown():
+			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s%s", flag, source.Or(o.Protocols), flows.Protocol, iperf3Instead(flag, flows.Protocol)))
+		case wrong != "":
 			problems = append(problems, fmt.Errorf("--%s%s", flag, wrong))
-		} else if !o.For(flows.Protocol) && f.protocolKnown() {
-			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s", flag, source.Or(o.Protocols), flows.Protocol))
 		}
 	}
 	return problems

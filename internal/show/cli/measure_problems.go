@@ -9,6 +9,7 @@ import (
 	"linerate/internal/control/measure"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/unit"
 )
 
 // searchWarmup is the warm-up of a search's trials unless another is asked for:
@@ -82,10 +83,10 @@ func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []er
 		problem("--streams %d: iperf3 takes at most %d in each direction", o.Flows.Streams, iperf3.MaxStreams)
 	}
 	if d := o.Duration; d > iperf3.MaxTimeS*time.Second {
-		problem("--duration %v: iperf3 takes at most %v", d, iperf3.MaxTimeS*time.Second)
+		problem("--duration %v: iperf3 takes at most %v", unit.Duration(d), unit.Duration(iperf3.MaxTimeS*time.Second))
 	}
 	if d := m.asked.Warmup; d > iperf3.MaxOmitS*time.Second {
-		problem("--warmup %v: iperf3 omits at most %v", d, iperf3.MaxOmitS*time.Second)
+		problem("--warmup %v: iperf3 omits at most %v", unit.Duration(d), unit.Duration(iperf3.MaxOmitS*time.Second))
 	}
 	if o.Flows.Window > iperf3.MaxWindow {
 		problem("--window %v: iperf3 takes at most %d bytes", o.Flows.Window, iperf3.MaxWindow)

@@ -47,7 +47,7 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas -4 -6", "-4 and -6"},
 	{"measure nas -S 3", "type of service"},
 	{"measure nas -x", "unknown flag: -x; linerate measure --help lists them"},
-	{"serve -p 5203 --listen :5204", "--port and --listen"},
+	{"serve -p 5203 --listen :5204", "-p (--port) and --listen: expected one of them"},
 	// Equivalents, numbers of arguments, names of verbs and runs.
 	{"limits goodput -6", "unknown flag: -6; here: --family ipv6"},
 	{"limits goodput --udp", "here: --protocol udp"},

@@ -205,7 +205,7 @@ func keepRuns(t *testing.T, path string) {
 // printed is what f prints.
 func printed(f func(s streams) error) string {
 	var both strings.Builder
-	if err := f(streams{strings.NewReader(""), &both, &both}); err != nil {
+	if err := f(streams{in: strings.NewReader(""), out: &both, err: &both}); err != nil {
 		say(&both, "linerate: %v\n", err)
 	}
 	return both.String()

@@ -23,7 +23,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out, errs = filtered(out, errs)
-	root := newRoot(streams{in, out, errs})
+	root := newRoot(streams{in, out, errs, args})
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -45,7 +45,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 
 // Command is the command line without streams, for manual pages and completions.
 func Command() *cobra.Command {
-	root := newRoot(streams{strings.NewReader(""), io.Discard, io.Discard})
+	root := newRoot(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 	root.DisableAutoGenTag = true
 	withDetails(root)
 	return root

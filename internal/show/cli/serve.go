@@ -34,11 +34,12 @@ type serveFlags struct {
 	iperf3        iperf3ServeFlags
 	aliases       aliasFlags
 	flags         *pflag.FlagSet
+	args          []string // of the command line
 	addresses     []string // listen, written out
 }
 
 func newServeCommand(s streams) *cobra.Command {
-	var f serveFlags
+	f := serveFlags{args: s.args}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Let other hosts measure with this one: linerate measure ADDRESS",
@@ -141,7 +142,8 @@ func (f *serveFlags) options() (serve.Options, error) {
 	}
 	problems = append(problems, f.iperf3.complete()...)
 	if len(problems) > 0 {
-		return o, usageError(errors.Join(problems...))
+		typed := typedFlags{f.flags, f.args, iperf3Serving}
+		return o, usageError(errors.Join(typed.asTyped(problems)...))
 	}
 	o.Bounds.DurationS = f.duration.Seconds()
 	var err error
@@ -185,7 +187,7 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 			for _, open := range listeners {
 				open.Close()
 			}
-			return nil, inUse(err, address, "--listen")
+			return nil, cannotListen(err, address, "--listen")
 		}
 		listeners, at = append(listeners, l), append(at, l.Addr().String())
 	}
@@ -245,7 +247,9 @@ func (l *sessionLog) line(session serve.Session) {
 			text += ", and the like of other flows"
 		}
 	} else if why == "" {
-		why = "the client left before its test was over"
+		if why = "the client left before its test was over"; !session.Asked {
+			why = "the client left without asking for one, as it does if that exceeds the bounds"
+		}
 	}
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")

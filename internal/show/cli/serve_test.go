@@ -16,8 +16,9 @@ import (
 // and left.
 func TestSessionLog(t *testing.T) {
 	for want, session := range map[string]serve.Session{
-		"  no test: the client left before its test was over\n": {},
-		"  no test: the server was stopped\n":                   {Err: errors.New("the server was stopped")},
+		"  no test: the client left without asking for one, as it does if that exceeds the bounds\n": {},
+		"  no test: the client left before its test was over\n":                                      {Summary: agent.Summary{Asked: true}},
+		"  no test: the server was stopped\n":                                                        {Err: errors.New("the server was stopped")},
 		"  refused: flow \"a\": congestion control \"bbrr\", the server has reno, and the like of other flows\n": {
 			Summary: agent.Summary{Refused: errors.New("flow \"a\": congestion control \"bbrr\", the server has reno\nflow \"b\": the same")},
 		},
@@ -30,15 +31,19 @@ func TestSessionLog(t *testing.T) {
 	}
 }
 
-// TestPrivilegedPort: without the privilege for a port below 1024, the error names the ways to listen.
-func TestPrivilegedPort(t *testing.T) {
+// TestCannotListen: what cannot be listened on is named with its reason and the ways to listen.
+func TestCannotListen(t *testing.T) {
 	denied := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
 	for flag, want := range map[string]string{"--listen": "--listen :5202", "--iperf3": "--iperf3 :5201"} {
-		if err := inUse(denied, ":80", flag); !strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE; another port: "+want) {
+		if err := cannotListen(denied, ":80", flag); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := inUse(denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
+	foreign := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)}
+	if err := cannotListen(foreign, "10.99.9.9:5202", "--listen"); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
+		t.Errorf("%v", err)
+	}
+	if err := cannotListen(denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
 		t.Errorf("%v", err)
 	}
 }

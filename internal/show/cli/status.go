@@ -18,6 +18,7 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	args     []string // of the command line, as given
 }
 
 // statusError carries an exit status; a nil cause prints nothing.

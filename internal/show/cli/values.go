@@ -99,7 +99,7 @@ func noShorter(parse func(string) (unit.Duration, error), least time.Duration) f
 	return func(text string) (time.Duration, error) {
 		d, err := parse(text)
 		if err == nil && time.Duration(d) < least {
-			err = fmt.Errorf("%v: expected at least %v", d, least)
+			err = fmt.Errorf("%v: expected at least %v", d, unit.Duration(least))
 		}
 		return time.Duration(d), err
 	}

@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 			prints, sessionSays string
 		}{
 			{func(o *Options) { o.Bounds.Flows = 2 }, "-P 3", "number of parallel streams too large", "3 streams: this server allows a client 2"},
-			{func(o *Options) { o.Bounds.DurationS = 1 }, "-t 5", "test duration too long", "a test of 5 s: this server allows 1 s"},
+			{func(o *Options) { o.Bounds.DurationS = 1 }, "-t 5", "test duration too long", "a test of 5s: this server allows 1s (--max-duration)"},
 			{func(o *Options) { o.Bounds.RateBps = 1e6 }, "-u -b 2M", "total required bandwidth is larger", "on each of 1 streams"},
 			{func(o *Options) { o.Allowed = func(netip.Addr) bool { return false } }, "", "test authorization failed", "127.0.0.1 is not among the addresses"},
 			{func(o *Options) { o.Closed = "not today" }, "", "test authorization failed", "not today"},

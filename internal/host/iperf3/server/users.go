@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"linerate/internal/host/iperf3"
+	"linerate/internal/model/unit"
 )
 
 // Users are the users who may run tests, as iperf3's servers know them.
@@ -86,7 +87,7 @@ func (l *Users) check(token string, now time.Time) error {
 	case !known:
 		return fmt.Errorf("user %.40q is not known, or the password is not right", said.User)
 	case skew > l.skew:
-		return fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, skew.Round(time.Second), l.skew)
+		return fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, unit.Duration(skew.Round(time.Second)), unit.Duration(l.skew))
 	}
 	return nil
 }
