@@ -131,6 +131,7 @@ type session struct {
 	began   time.Time
 	trials  []record.Trial // of which documents were made, in order; one for each window
 	phase   string         // which trial of a search is being made
+	partial partial        // of the window that is open
 }
 
 // Conduct measures, and returns the result as a document of its own and as a run for the
@@ -431,7 +432,10 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	defer done()
 	w := trial.Window{
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
-		Scheduled: func(begin, end int64) { watch.Go(func() { s.watch(watching, flows, begin, end) }) },
+		Scheduled: func(begin, end int64) {
+			s.partial = partial{}
+			watch.Go(func() { s.watch(watching, flows, begin, end) })
+		},
 	}
 	if s.phase == "" && !s.idle {
 		w.Linger = s.options.Linger
@@ -440,6 +444,8 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0
 	}
 	readings, err := s.group.Measure(ctx, w, attempt)
+	done()
+	watch.Wait()
 	if reply, server := readings.Replies[record.NodeServer]; err == nil && server {
 		err = plausible(reply, readings.Duration)
 	}
@@ -473,6 +479,9 @@ func (s *session) withServer(err error) error {
 	}
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
+		if measured := s.partial.String(); errors.Is(err, bus.ErrEnded) && measured != "" {
+			return fmt.Errorf("the server at %s: connection lost after %s", s.server, measured)
+		}
 		if errors.Is(err, bus.ErrEnded) { // which says no more
 			return fmt.Errorf("the server at %s has gone", s.server)
 		}

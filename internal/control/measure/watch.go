@@ -2,6 +2,8 @@ package measure
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"linerate/internal/bus"
@@ -10,6 +12,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // watch reports progress every interval, until the window ends. The requests are cheap,
@@ -21,6 +24,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 	tick := time.NewTicker(s.options.Interval)
 	defer tick.Stop()
 	last := s.readProgress(ctx)
+	plain := s.phase == "" && !s.idle
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,10 +49,63 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 			p.Phase = "measuring"
 		}
 		last = latest
+		if plain && now >= begin+int64(s.options.Interval) { // an interval of the window
+			s.partial.add(p, float64(now-begin)/1e9, float64(end-begin)/1e9)
+		}
 		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 {
 			s.options.Progress(p)
 		}
 	}
+}
+
+// partial is what the intervals of a window had while it was open.
+type partial struct {
+	seconds, of       float64 // until the latest interval, and of the whole window
+	write, read, rate mean
+}
+
+// mean is that of the values that are known.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(v float64) {
+	if v >= 0 {
+		m.sum, m.n = m.sum+v, m.n+1
+	}
+}
+
+func (w *partial) add(p Progress, seconds, of float64) {
+	if p.Write < 0 && p.Read < 0 && p.RatePerS < 0 {
+		return // an end did not answer
+	}
+	w.seconds, w.of = seconds, of
+	w.write.add(p.Write)
+	w.read.add(p.Read)
+	w.rate.add(p.RatePerS)
+}
+
+// String is how much of the window was measured and its mean rates, in words; empty: no
+// interval was.
+func (w partial) String() string {
+	var parts []string
+	for _, rate := range []struct {
+		name   string
+		of     mean
+		format func(float64) string
+	}{
+		{"write", w.write, unit.FormatRate}, {"read", w.read, unit.FormatRate},
+		{"rate", w.rate, func(v float64) string { return unit.FormatCount(int64(v)) + "/s" }},
+	} {
+		if rate.of.n > 0 {
+			parts = append(parts, rate.name+" "+rate.format(rate.of.sum/float64(rate.of.n)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2g of %.4g s; until then %s (mean of the intervals; nothing was kept)", w.seconds, w.of, strings.Join(parts, ", "))
 }
 
 // progress is what the flows moved between two readings.
