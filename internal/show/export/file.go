@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Writable says why Write could not make its files in a directory, or in one
@@ -31,29 +32,57 @@ func Writable(dir string) error {
 
 // WriteFile writes a file beside its place and moves it there once it is whole
 // and on disk, so that a reader never sees half of it and a full disk leaves
-// what was there before.
+// what was there before. Into a device or pipe, such as /dev/stdout, it writes directly.
+// Its errors name path, never the file beside it.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return unwritable(path, err)
+		}
+		return unwritable(path, errors.Join(write(f), f.Close()))
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return err
+		return unwritable(path, err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err = write(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	err = write(f)
+	if err == nil {
+		err = f.Chmod(0o644)
 	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
+	if err == nil {
+		err = f.Sync()
 	}
-	if err = f.Sync(); err != nil {
-		return err
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	if err = f.Close(); err != nil {
-		return err
+	if err != nil {
+		os.Remove(f.Name())
 	}
-	return os.Rename(f.Name(), path)
+	return unwritable(path, err)
+}
+
+// unwritable says why a file cannot be written, and what helps.
+func unwritable(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	reason, dir := error(nil), filepath.Dir(path)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = failed.Err // without the temporary file's name
+	} else if failed, ok := errors.AsType[*os.LinkError](err); ok {
+		reason = failed.Err
+	} else {
+		return fmt.Errorf("%s: cannot be written: %w", path, err)
+	}
+	help := ""
+	switch {
+	case errors.Is(reason, fs.ErrNotExist):
+		help = "; make the directory " + dir + " first"
+	case errors.Is(reason, fs.ErrPermission), errors.Is(reason, syscall.EROFS):
+		help = "; name a file in another directory than " + dir
+	case errors.Is(reason, syscall.ENOSPC), errors.Is(reason, syscall.EDQUOT):
+		help = "; make room, or name a file on another disk"
+	}
+	return fmt.Errorf("%s: cannot be written: %w%s", path, reason, help)
 }
