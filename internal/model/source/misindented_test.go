@@ -2,34 +2,37 @@ package source
 
 import "testing"
 
-// TestMisindented: a line that ends blocks without being indented as any of those around it
-// is named with the indentation of its neighbours.
+// TestMisindented: a line that is indented as none around it is named with those, wherever
+// the parser stops.
 func TestMisindented(t *testing.T) {
-	for text, want := range map[string][2]int{
-		"a:\n  b: 1\n c: 2\n":                    {1, 2},
-		"a:\n  b:\n    - x: 1\n   c: 2\n":        {3, 4},
-		"a:\n  - b: 1\n    c: 2\n   d: 3\n":      {3, 4},
-		"a:\n  b: 1\n  c: 2\n":                   {},
-		"a:\n  b:\n    - x: 1\n      y: 2\nc: 3": {},
-		"a:\n  - b\n  - c\n":                     {},
-		"a:\n  # note\n  b: 1\n\n  c: 2":         {},
+	for text, want := range map[string]string{
+		"a:\n  b: 1\n c: 2\n":               "3:2: indented by 1; lines around it are indented by 2 (line 2) or 0 (line 1)",
+		"a:\n  b:\n    - x: 1\n   c: 2\n":   "4:4: indented by 3; lines around it are indented by 4 (line 3) or 2 (line 2)",
+		"a:\n  - b: 1\n    c: 2\n   d: 3\n": "4:4: indented by 3; lines around it are indented by 4 (line 3) or 2 (line 2)",
+		"a:\n b:\n    c: 1\n  d: 2\n":       "4:3: indented by 2; lines around it are indented by 4 (line 3) or 1 (line 2)",
+		"study: x\n  bad: [1]\n":            "2:3: indented by 2; lines around it are indented by 0 (line 1)",
+		"study: x\n\n  # note\n  bad: 1\n":  "4:3: indented by 2; lines around it are indented by 0 (line 1)",
+		"a: [1]\n b: 2 # note\n":            "2:2: indented by 1; lines around it are indented by 0 (line 1)",
+		"  a: 1\nb: 2\n":                    "2:1: indented by 0; lines around it are indented by 2 (line 1)",
+		"study: x\n  bad: [1,\n":            `2:8: "[" is not closed`,
+		"a: 1\nb: [1, 2\nc: 3\n":            `2:4: "[" is not closed`,
+		"a:\n  - {b: {c: 1}\n  - {d: 2}\n":  `2:5: "{" is not closed`,
+		"a: [{b: 1], c: 2\n":                `1:5: "{" is not closed`,
 	} {
-		lines := 0
-		for _, r := range text {
-			if r == '\n' {
-				lines++
-			}
-		}
-		if text[len(text)-1] != '\n' {
-			lines++
-		}
-		own, others, is := misindented(text, lines)
-		if is != (want != [2]int{}) || is && [2]int{own, others} != want {
-			t.Errorf("%q: indented by %d, others by %d, %t; want %v", text, own, others, is, want)
+		_, err := Parse("x.yaml", []byte(text))
+		if err == nil || err.Error() != "x.yaml:"+want {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	_, err := Parse("x.yaml", []byte("a:\n  b: 1\n c: 2\n"))
-	if want := "x.yaml:3:2: indented by 1; its neighbours are indented by 2"; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
+	for _, text := range []string{
+		"a:\n  b: 1\n  c: 2\n",
+		"a:\n  b:\n    - x: 1\n      y: 2\nc: 3",
+		"a:\n- b\n- c\n",
+		"a:\n  # note\n  b: 1\n\n  c: 2",
+		"a: some words\n  and more\nb: {c: 1,\n d: 2}\n",
+	} {
+		if _, err := Parse("x.yaml", []byte(text)); len(err) > 0 {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }

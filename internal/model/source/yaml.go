@@ -75,8 +75,12 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			problems.add(file, tab, "tab: indent with spaces")
 			return nil
 		}
-		if own, others, is := misindented(text, at.Line); is {
-			problems.add(file, at, "indented by %d; its neighbours are indented by %d", own, others)
+		if open, is := unclosed(tokens); is {
+			problems.add(file, position(open), "%q is not closed", open.Value)
+			return nil
+		}
+		if line, others, is := misindented(text, at.Line); is {
+			problems.add(file, line.at(), "indented by %d; lines around it are indented by %s", line.indent, others)
 			return nil
 		}
 		problems.add(file, at, "not YAML: %s%s", message, braceHint(text, at.Line))
@@ -97,38 +101,6 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, Position{Line: 1, Column: 1}, "the file is empty")
 	}
 	return root
-}
-
-// misindented reports whether a line ends blocks above it without being indented as any of
-// them: then as which one it was probably meant.
-func misindented(text string, line int) (own, others int, is bool) {
-	lines := strings.Split(text, "\n")
-	if line < 1 || line > len(lines) {
-		return 0, 0, false
-	}
-	var open []int // indentations of the blocks that a line is in
-	for i, one := range lines[:line] {
-		rest := strings.TrimLeft(one, " ")
-		if rest == "" || rest[0] == '#' {
-			continue
-		}
-		indent, ended := len(one)-len(rest), -1
-		for len(open) > 0 && open[len(open)-1] > indent {
-			ended = open[len(open)-1]
-			open = open[:len(open)-1]
-		}
-		known := len(open) > 0 && open[len(open)-1] == indent
-		if i == line-1 {
-			return indent, ended, ended >= 0 && !known
-		}
-		if !known {
-			open = append(open, indent)
-		}
-		if item := strings.TrimLeft(strings.TrimPrefix(rest, "-"), " "); rest[0] == '-' && item != "" {
-			open = append(open, indent+len(rest)-len(item))
-		}
-	}
-	return 0, 0, false
 }
 
 // tabAt finds a tab before the text of a line or, where none has one, of any up to it:
