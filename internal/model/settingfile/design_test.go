@@ -149,7 +149,7 @@ func TestUnfitBases(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{strings.Replace(base, "factors: {}", "factors: {x: {levels: {a: {}, b: {}}}}", 1), "base.yaml:13: the study varies something itself"},
 		{"{topology: {}, workload: {}}", "expected topology, workload and design each on a line of its own"},
-		{"topology: [", "not YAML"},
+		{"topology: [", `"[" is not closed`},
 		{"", "the file is empty"},
 	} {
 		text, err := settingfile.Design{Name: "tune"}.Study("base.yaml", []byte(test.text))

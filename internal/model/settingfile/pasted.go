@@ -19,6 +19,8 @@ var (
 	unassigned = regexp.MustCompile(`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
 	// command is sysctl(8) with what comes before its settings.
 	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
+	// program is a line with another command that guides give with the parameters.
+	program = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|ulimit|cpupower)\s`)
 	// after is what can follow a value and belongs to the next setting.
 	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
 	// written is a value that is written to a file below /proc/sys.

@@ -175,6 +175,9 @@ func (f *File) sysctl(n int, line string) {
 	case !found && optional && key != "":
 		apart("keeps an earlier pattern from setting "+key, false)
 		return
+	case program.MatchString(line):
+		apart(program.FindStringSubmatch(line)[1]+" is a command, not a kernel parameter: leave it out of this file", true)
+		return
 	case !found:
 		apart("expected KEY = VALUE", true)
 		return

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,16 +172,30 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	case *netip.Addr:
 		// The standard library says what confused it, not what was expected.
 		if err != nil || n.Text == "" {
-			err = fmt.Errorf("%s is not an IP address: expected one such as 192.168.1.15 or fd00::15", describe(n))
+			err = fmt.Errorf("%s is not an IP address: %sexpected one such as 192.168.1.15 or fd00::15", describe(n), AboveByte(n.Text))
 		}
 	case *netip.Prefix:
 		if err != nil || n.Text == "" {
-			err = fmt.Errorf("%s is not an address with a prefix length: expected one such as 192.168.1.15/24", describe(n))
+			err = fmt.Errorf("%s is not an address with a prefix length: %sexpected one such as 192.168.1.15/24", describe(n), AboveByte(n.Text))
 		}
 	}
 	if err != nil {
 		c.fail(n.At, f, "%v", err)
 	}
+}
+
+// dotted is four numbers, as in an IPv4 address.
+var dotted = regexp.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)\.(\d+)(-[\d.]*)?(/\d*)?\s*$`)
+
+// AboveByte is a part of a message on what is no address: the number that is too large for an
+// IPv4 address; empty: none is.
+func AboveByte(text string) string {
+	for _, number := range dotted.FindStringSubmatch(text) {
+		if n, err := strconv.Atoi(number); err == nil && n > 255 {
+			return number + " is above 255; "
+		}
+	}
+	return ""
 }
 
 func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {

@@ -14,6 +14,7 @@ func TestMisindented(t *testing.T) {
 		"study: x\n\n  # note\n  bad: 1\n":  "4:3: indented by 2; lines around it are indented by 0 (line 1)",
 		"a: [1]\n b: 2 # note\n":            "2:2: indented by 1; lines around it are indented by 0 (line 1)",
 		"  a: 1\nb: 2\n":                    "2:1: indented by 0; lines around it are indented by 2 (line 1)",
+		"about: first: second\n":            "1:8: not YAML: mapping value is not allowed in this context; a text with a colon and a blank needs quotes",
 		"study: x\n  bad: [1,\n":            `2:8: "[" is not closed`,
 		"a: 1\nb: [1, 2\nc: 3\n":            `2:4: "[" is not closed`,
 		"a:\n  - {b: {c: 1}\n  - {d: 2}\n":  `2:5: "{" is not closed`,

@@ -3,7 +3,9 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -81,19 +83,48 @@ func Nearest(name string, candidates []string) string {
 }
 
 // DidYouMean is the tail of a message about an unknown name: the nearest
-// candidate if there is one, else all of them if they are few.
+// candidate if there is one, else all of them if they are few. Of names that differ
+// from it in their number alone none is nearer than the others: they are all named.
 func DidYouMean(name string, candidates []string) string {
+	switch list := numbered(name, candidates); {
+	case len(list) == 2:
+		return fmt.Sprintf("; %s exist", And(list))
+	case len(list) > 2:
+		return fmt.Sprintf("; %s to %s exist", list[0], list[len(list)-1])
+	}
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	switch {
 	case len(candidates) == 0:
 		return ""
-	case len(candidates) <= 12:
+	case len(candidates) <= 20:
 		return "; expected " + Or(candidates)
 	default:
 		return fmt.Sprintf("; expected one of %s, … (%d names)", strings.Join(candidates[:8], ", "), len(candidates))
 	}
+}
+
+// numbered are the candidates that differ from name in the number at its end alone, if these
+// follow each other.
+func numbered(name string, candidates []string) []string {
+	stem := strings.TrimRight(name, "0123456789")
+	numbers := map[int]string{}
+	for _, c := range candidates {
+		if rest, same := strings.CutPrefix(c, stem); same && stem != name {
+			if n, err := strconv.Atoi(rest); err == nil && strconv.Itoa(n) == rest {
+				numbers[n] = c
+			}
+		}
+	}
+	var list []string
+	for i, n := range slices.Sorted(maps.Keys(numbers)) {
+		list = append(list, numbers[n])
+		if numbers[n-1] == "" && i > 0 {
+			return nil
+		}
+	}
+	return list
 }
 
 // Or lists alternatives as a sentence does: "a, b or c".

@@ -134,6 +134,26 @@ func (d *Document) Position(path string) Position {
 	return at
 }
 
+// Key finds the first place where a name is written as a key; the zero Position: nowhere.
+func (d *Document) Key(name string) Position { return d.Root.key(name) }
+
+func (n *Node) key(name string) (at Position) {
+	for _, e := range n.Entries {
+		if e.Key.Kind == Scalar && e.Key.Text == name {
+			return e.Key.At
+		}
+		if at = e.Value.key(name); at != (Position{}) {
+			return at
+		}
+	}
+	for _, item := range n.Items {
+		if at = item.key(name); at != (Position{}) {
+			return at
+		}
+	}
+	return at
+}
+
 // Has reports whether a value is written in the file, as opposed to left to its
 // default.
 func (d *Document) Has(path string) bool {

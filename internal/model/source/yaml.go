@@ -83,7 +83,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			problems.add(file, line.at(), "indented by %d; lines around it are indented by %s", line.indent, others)
 			return nil
 		}
-		problems.add(file, at, "not YAML: %s%s", message, braceHint(text, at.Line))
+		problems.add(file, at, "not YAML: %s%s", message, quotesHint(text, at.Line))
 		return nil
 	}
 	c := converter{file: file, problems: problems, lines: strings.Split(text, "\n")}
@@ -177,13 +177,20 @@ func position(t *token.Token) Position {
 // unquotedBrace finds a range that is glued to text, as in client{1..2}.
 var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
 
-// braceHint explains the one slip that ranges invite.
-func braceHint(text string, line int) string {
+// unquotedColon finds a value with a colon and a blank in it, which end a key.
+var unquotedColon = regexp.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
+
+// quotesHint explains the slips that quotes mend.
+func quotesHint(text string, line int) string {
 	lines := strings.Split(text, "\n")
-	if line < 1 || line > len(lines) || !unquotedBrace.MatchString(lines[line-1]) {
-		return ""
+	switch {
+	case line < 1 || line > len(lines):
+	case unquotedBrace.MatchString(lines[line-1]):
+		return `; inside [ ] and { }, text with braces needs quotes: "client{1..2}"`
+	case unquotedColon.MatchString(lines[line-1]):
+		return "; a text with a colon and a blank needs quotes"
 	}
-	return `; inside [ ] and { }, text with braces needs quotes: "client{1..2}"`
+	return ""
 }
 
 // converter turns the parser's tree into ours.

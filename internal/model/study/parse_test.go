@@ -172,7 +172,7 @@ func TestParseTopology(t *testing.T) {
 		"topology: {hosts: {}, links: []}":                     "test.yaml:1:12: no hosts",
 		strings.Replace(alone, "to: b", "to: c", 1):            `test.yaml:6:25: link to "c": no such host or switch; expected a or b`,
 		alone + "hosts: 1\n":                                   `unknown key "hosts"`,
-		strings.Replace(pair, "from: a, to: b}]\n", "x: 1", 1): "not YAML",
+		strings.Replace(pair, "from: a, to: b}]\n", "x: 1", 1): `"[" is not closed`,
 	} {
 		if _, err := ParseTopology("test.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 )
 
@@ -90,7 +91,7 @@ func ParseAddress(text string) (Address, error) {
 	switch why {
 	case "":
 	case notAddress:
-		return wrong(such)
+		return wrong(source.AboveByte(text) + such)
 	case otherKind:
 		return wrong(why + "; " + such)
 	default:

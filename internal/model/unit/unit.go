@@ -110,12 +110,17 @@ func ParseBitRate(text string) (BitRate, error) {
 	if !isBytes {
 		perByte, isBytes = strings.CutSuffix(unit, "Bps")
 	}
+	perLowerB, lowerB := strings.CutSuffix(strings.TrimSuffix(unit, "/s"), "b")
 	value, ok := number(text, rateUnits)
 	switch {
 	case ok && value > 0 && unit != "" && !isBytes:
 		return BitRate(value), nil
 	case isNumber && plain > 0 && unit == "":
 		return 0, fmt.Errorf("%q is not a bit rate: it has no unit; expected %sM for Mbit/s, or %sbit for bit/s", text, digits, digits)
+	case lowerB:
+		if bits, ok := number(digits+perLowerB+"bit", rateUnits); ok && bits > 0 {
+			return 0, fmt.Errorf("%q is not a bit rate: b may be bits or bytes; expected %s, or %s for bytes", text, BitRate(bits), BitRate(8*bits))
+		}
 	case isBytes:
 		if bits, ok := number(digits+perByte+"bit", rateUnits); ok && bits > 0 {
 			return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, eight bits each; expected %s", text, BitRate(8*bits))

@@ -102,7 +102,7 @@ func TestParseErrors(t *testing.T) {
 		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "expected a comparison"},
 		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
 		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr or crr, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
-		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected one of goodput, transactions`},
+		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},
 		{"lost <= 1%", "rr", "lost is measured with --protocol udp or udp-rr"}, {">= 900mbit", "rr", "such as 'transactions >= 10000/s'"}, {"latency_p99 <= 500", "rr", "such as 'latency_p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},
 		{"transactions >= -5/s", "rr", "such as 'trans"}, {"transactions >= NaN/s", "rr", "such as 'trans"}, {"a <= 1, b <= 2", "rr", `"b <= 2": no metric`},
 	} {

@@ -199,6 +199,8 @@ func (f Frame) Check() error {
 	switch {
 	case f.MTU < 0 || f.MTU > 65535:
 		return fmt.Errorf("MTU %d: expected 68 to 65535 bytes", f.MTU)
+	case f.IPv6 && f.MTU > 0 && f.MTU < 1280:
+		return fmt.Errorf("MTU %d: IPv6 needs at least 1280 bytes (RFC 8200)", f.MTU)
 	case f.VLANs < 0 || f.VLANs > 2:
 		return fmt.Errorf("%d VLAN tags: expected 0, 1 or 2", f.VLANs)
 	case f.Datagram < 0 || f.Datagram > 65535-ipv4Header-udpHeader:

@@ -177,6 +177,8 @@ func TestMeant(t *testing.T) {
 func TestPasted(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"sudo sysctl -w net.ipv4.tcp_sack=1": {"expected KEY = VALUE, not a command", "net.ipv4.tcp_sack = 1"},
+		"sudo ethtool -C eth0 rx-usecs=3":    {"ethtool is a command, not a kernel parameter: leave it out of this file", ""},
+		"ip link set eth0 txqueuelen 9999":   {"ip is a command, not a kernel parameter: leave it out of this file", ""},
 		"net.ipv4/tcp_sack = 1":              {"/proc/sys/net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
 		"net.ipv4.tcp_sack\u00a0= 1":         {"a non-breaking space", "net.ipv4.tcp_sack = 1"},
 		"net.ipv4.tcp_sack = on":             {`"on" is refused`, "net.ipv4.tcp_sack = 1"},
