@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/setting"
@@ -14,18 +13,21 @@ import (
 )
 
 // ParameterWarning is what is wrong with a kernel parameter of a plan.
-type ParameterWarning struct{ Key, Text string }
+type ParameterWarning struct {
+	Key, Text string
+	// Misspelt: a lab's host has this machine's kernel, which has a parameter of a similar
+	// name instead. No trial can be set up.
+	Misspelt bool
+}
 
-// Located is the warning with the place where the study's text has the parameter, as errors
-// have theirs: "nas.yaml:49:20: warning: …".
-func (w ParameterWarning) Located(file, text string) string {
-	for i, line := range strings.Split(text, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		if at := strings.Index(line, w.Key); at >= 0 {
-			return fmt.Sprintf("%s:%d:%d: warning: %s", file, i+1, 1+utf8.RuneCountInString(line[:at]), w.Text)
-		}
+// Problem is the warning at the place where a study has the parameter: its file, text, and
+// the values that were set in it.
+func (w ParameterWarning) Problem(file, text string, set ...string) source.Problem {
+	p := source.Problem{File: file, Text: w.Text}
+	if doc, _ := source.Parse(file, []byte(text), set...); doc != nil {
+		p.Position = doc.Key(w.Key)
 	}
-	return file + ": warning: " + w.Text
+	return p
 }
 
 // ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each
@@ -46,7 +48,7 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 		if tuning.MachineWide(key) {
 			// A namespace that is not the machine's first one does not show it.
 			if len(h.Via) == 0 {
-				list = append(list, ParameterWarning{key, fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host)})
+				list = append(list, ParameterWarning{Key: key, Text: fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host)})
 			}
 			return
 		}
@@ -63,7 +65,8 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 		text := "this machine's kernel does not have " + key
 		dot := strings.LastIndex(asked, ".")
 		beside, _ := sysctls.List(asked[:max(dot, 0)]) // none: nothing to suggest
-		switch near := source.Nearest(asked, beside); {
+		near := source.Nearest(asked, beside)
+		switch {
 		case near != "":
 			text += "; did you mean " + key[:strings.LastIndex(key, ".")] + near[strings.LastIndex(near, "."):] + "?"
 		case strings.HasPrefix(key, "net."):
@@ -72,7 +75,7 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 		if len(h.Via) > 0 {
 			text += fmt.Sprintf(" (that of %s is another one)", host)
 		}
-		list = append(list, ParameterWarning{key, text})
+		list = append(list, ParameterWarning{key, text, near != "" && len(h.Via) == 0})
 	}
 	for _, h := range plan.Study.Topology.Hosts {
 		for _, p := range h.Sysctls {

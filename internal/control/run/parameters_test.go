@@ -51,6 +51,9 @@ factors:
 		var got []string
 		for _, w := range ParameterWarnings(planOf(t, text), proc.Sysctls{Root: root}) {
 			got = append(got, w.Text)
+			if want := strings.HasSuffix(w.Text, "?"); w.Misspelt != want {
+				t.Errorf("%s: misspelt %t, want %t", w.Text, w.Misspelt, want)
+			}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -58,14 +61,22 @@ factors:
 	}
 }
 
-// TestLocated: a warning names the line and column of its parameter, which a comment does
-// not have.
-func TestLocated(t *testing.T) {
-	w := ParameterWarning{"net.a.b", "no such parameter"}
-	if got, want := w.Located("x.yaml", "# net.a.b\nsysctls: {net.a.b: 1}\n"), "x.yaml:2:11: warning: no such parameter"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := w.Located("x.yaml", "sysctls: {}\n"), "x.yaml: warning: no such parameter"; got != want {
-		t.Errorf("%q, want %q", got, want)
+// TestParameterProblem: a warning has the line and column of the key, which neither a comment
+// nor a longer key has, and names the option that set it.
+func TestParameterProblem(t *testing.T) {
+	const text = "# net.a.b\nx: {net.a.bc: 1}\ny:\n  - z: {net.a.d: net.a.b, 'net.a.b': 1}\n  - {\"net.e{0..1}.f\": 1}\n"
+	for _, c := range []struct{ key, set, want string }{
+		{"net.a.b", "", "x.yaml:4:27: wrong"},
+		{"net.e1.f", "", "x.yaml:5:6: wrong"},
+		{"net.a.g", "", "x.yaml: wrong"},
+		{"x1", "x1=2", "--set x1=2: wrong"},
+	} {
+		var set []string
+		if c.set != "" {
+			set = []string{c.set}
+		}
+		if got := (ParameterWarning{Key: c.key, Text: "wrong"}).Problem("x.yaml", text, set...).Error(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.key, got, c.want)
+		}
 	}
 }

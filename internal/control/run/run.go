@@ -56,9 +56,10 @@ type Progress struct {
 	Phase string // what is being done: "setting up the lab", a treatment's name
 	Done  int    // trials
 	Total int
-	// Remaining is an estimate; Bounded: the budget ends the run by then.
-	Remaining time.Duration
-	Bounded   bool
+	// Remaining is an estimate. Fits is how many blocks the budget seems to have time for, of
+	// Blocks; 0: all, the budget does not end the run.
+	Remaining    time.Duration
+	Fits, Blocks int
 	// Last is the trial that ended last, nil before there is one, and Response what the
 	// study is judged by first.
 	Last     *record.Trial
@@ -253,13 +254,15 @@ func (c *conductor) progress(phase string) {
 	n := len(c.plan.Treatments)
 	total := max(c.design.Replicates*n, (len(c.run.Trials)+n-1)/n*n)
 	done := len(c.run.Trials)
-	remaining, bounded := time.Duration(total-done)*c.trialTime(), false
+	remaining, fits := time.Duration(total-done)*c.trialTime(), 0
 	if budget := c.design.BudgetS; budget > 0 {
 		left := time.Duration(max(0, budget-c.elapsed()) * float64(time.Second))
-		bounded = left < remaining
-		remaining = min(left, remaining)
+		if left < remaining {
+			fits = max(1, (done+int(left/c.trialTime()))/n)
+			remaining = left
+		}
 	}
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Bounded: bounded,
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Fits: fits, Blocks: total / n,
 		Last: c.last, Response: c.study.Responses[0], Unit: c.run.Unit})
 }
 

@@ -121,10 +121,10 @@ var equivalents = map[string]map[string]string{
 		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
 		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",
 	},
-	"check":   {"blocks": "--set design.replicates=", "repeats": "--set design.replicates=", "replicates": "--set design.replicates=", "duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
+	"check":   {"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
 	"report":  {"csv": "linerate export RUN --csv", "svg": "linerate plot RUN -o FILE", "o": "--html FILE or --out DIR", "J": "--json"},
 	"plot":    {"format": "the ending of -o, .svg or .png"},
-	"export":  {"format": "--csv, or --trials", "json": "linerate report RUN --json"},
+	"export":  {"format": "--csv, or --trials", "output": "--out", "json": "linerate report RUN --json"},
 	"runs":    {"n": "--last", "limit": "--last", "search": "--grep", "J": "--json"},
 	"compare": {"J": "--json"},
 }

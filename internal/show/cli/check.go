@@ -11,7 +11,6 @@ import (
 
 func newCheckCommand(s streams) *cobra.Command {
 	var f planFlags
-	var seed uint64
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE.yaml|STUDY",
@@ -22,17 +21,17 @@ func newCheckCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			document := newPlanDocument(plan, cmp.Or(seed, plan.Study.Design.Seed))
+			document := newPlanDocument(plan, cmp.Or(f.options.Seed, plan.Study.Design.Seed))
 			for _, w := range document.parameters {
 				if !asJSON {
-					say(s.err, "%s\n", w.Located(args[0], f.options.StudyFile))
+					say(s.err, "%s\n", f.warning(args[0], w))
 				}
 			}
 			return errors.Join(s.answer(asJSON, document, asText(document.shown())), run.MissingTools(plan))
 		},
 	}
 	f.define(cmd.Flags(), "plan")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "order of the trials (default: the study's)")
+	defineDesign(cmd.Flags(), &f.options)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.plan/v1)")
 	return cmd
 }

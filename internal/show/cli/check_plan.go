@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"linerate/internal/control/run"
 	"linerate/internal/kernel/proc"
@@ -48,6 +49,8 @@ type planDocument struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// parameters are those of Warnings about parameters, which text has above the plan.
 	parameters []run.ParameterWarning
+	unit       string // of goodput, in text
+	time       string // what the plan takes, in text
 }
 
 type planTreatment struct {
@@ -78,6 +81,15 @@ type planFlow struct {
 // standard deviation: what a plan can detect is proportional to it.
 const planScatter = 0.01
 
+// planTime is how long a plan's blocks take, and how many of them its budget has time for.
+func planTime(p *study.Plan) string {
+	whole, blocks := p.Time(p.Blocks()), p.Blocks()
+	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && budget < whole {
+		return fmt.Sprintf("at most %s (budget): %d of %s", roundTime(budget), p.Fitting(), unit.Plural(blocks, "block"))
+	}
+	return "about " + roundTime(whole)
+}
+
 func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	s, blocks := p.Study, p.Blocks()
 	d := &planDocument{
@@ -91,6 +103,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
+	d.unit, d.time = s.Unit, planTime(p)
 	d.parameters = run.ParameterWarnings(p, proc.Sysctls{})
 	for _, w := range d.parameters {
 		d.Warnings = append(d.Warnings, w.Text)

@@ -19,8 +19,8 @@ import (
 // shown is the plan for people.
 func (d *planDocument) shown() document.Document {
 	return document.Document{
-		Title: fmt.Sprintf("%s · %s × %s = %s · about %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
-			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), estimate(d.EstimateS)),
+		Title: fmt.Sprintf("%s · %s × %s = %s · %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
+			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), d.time),
 		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.treatments()), document.Tables(d.changes()), d.order()},
 			func(part []document.Block) bool { return len(part) == 0 }),
 	}
@@ -42,7 +42,7 @@ func (d *planDocument) treatments() *document.Table {
 			name += " (baseline)"
 		}
 		if made.LimitBps > 0 {
-			limit = unit.FormatRate(made.LimitBps)
+			limit = metric.Goodput.FormatIn(d.unit, made.LimitBps)
 		}
 		if why := made.LimitWhy; why != "" {
 			if made.LimitBps > 0 {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -107,6 +109,9 @@ var (
 // wrongKind names the verb for a file that is of another kind than the verb reads; nil: it
 // may be of the right one.
 func wrongKind(verb, file string, text []byte) error {
+	if err := resultDocument(file, text); err != nil {
+		return err
+	}
 	study := studyLine.Match(text)
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
@@ -115,6 +120,21 @@ func wrongKind(verb, file string, text []byte) error {
 		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
 	}
 	return nil
+}
+
+// resultDocument says what a file is that linerate wrote as JSON, and which verb shows it; nil:
+// it is another file.
+func resultDocument(file string, text []byte) error {
+	var d struct{ Schema, ID, Run string }
+	if json.Unmarshal(text, &d) != nil || !strings.HasPrefix(d.Schema, "linerate.") {
+		return nil
+	}
+	switch run := cmp.Or(d.ID, d.Run); {
+	case run != "":
+		return fmt.Errorf("%s is of the run %.60q (%.40s), not a study: linerate report %s shows it", file, run, d.Schema, quote(run))
+	default:
+		return fmt.Errorf("%s is a document that linerate wrote (%.40s), not a study", file, d.Schema)
+	}
 }
 
 // isStudyName says that a word names a built-in study, list or table, unlike a path,

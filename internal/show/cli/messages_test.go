@@ -31,6 +31,9 @@ var wrongLines = []struct{ line, want string }{
 	// Quantities.
 	{"limits goodput --rate 1000", "expected 1000M for Mbit/s, or 1000bit for bit/s"},
 	{"limits goodput --rate 100MB/s", "expected 800mbit"},
+	{"limits goodput --rate 1gb", "expected 1gbit, or 8gbit for bytes"},
+	{"limits goodput --family ipv6 --mtu 1279", "MTU 1279: IPv6 needs at least 1280 bytes (RFC 8200)"},
+	{"export latest --output x.csv", "unknown flag: --output; here: --out"},
 	{"limits bdp --rtt 30", "expected 30ms, 30us or 30s"},
 	{"measure nas --latency --expect latency_p99␣<=␣500", "such as 'latency_p99 <= 500us'"},
 	// iperf3's options.

@@ -102,7 +102,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	if err != nil {
 		return err
 	}
-	say(s.err, "%s: %s\nNext: linerate run %s\n", file, about, quote(file))
+	say(s.err, "wrote %s: %s\nNext: linerate run %s\n", file, about, quote(file))
 	return nil
 }
 

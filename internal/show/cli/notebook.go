@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,11 @@ func findRun(ctx context.Context, store notebook.Store, reference string) (strin
 	if _, ok := errors.AsType[*notebook.ReferenceError](err); ok {
 		if ending := filepath.Ext(reference); ending == ".yaml" || ending == ".yml" {
 			return "", usageError(fmt.Errorf("%w; a study file is run with: linerate run %s", err, quote(reference)))
+		}
+		if filepath.Ext(reference) == ".json" {
+			if data, failed := readFile(reference); failed == nil {
+				err = cmp.Or(resultDocument(reference, data), err)
+			}
 		}
 		return "", usageError(fmt.Errorf("%w; linerate runs lists them", err))
 	}

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/control/run"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/plain"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/words"
 )
 
@@ -44,8 +45,8 @@ func (p *progress) show(s run.Progress) {
 	}
 	p.said = time.Now()
 	left := "about " + roundTime(s.Remaining) + " left"
-	if s.Bounded {
-		left = "at most " + roundTime(s.Remaining) + " left (budget)"
+	if s.Fits > 0 {
+		left = fmt.Sprintf("at most %s left (budget: %d of %s)", roundTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
 	}
 	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, cmp.Or(lastFigure(s), s.Phase))
 	if !p.terminal {

@@ -20,13 +20,13 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
-	state.Bounded = true
+	state.Fits, state.Blocks = 4, 6
 	newProgress(&b, false).show(state)
-	if !strings.Contains(b.String(), "at most 1 m 08 s left (budget)") {
+	if !strings.Contains(b.String(), "57 of 84 trials, at most 1 m 08 s left (budget: 4 of 6 blocks) · ") {
 		t.Errorf("%q", b.String())
 	}
 	b.Reset()
-	state.Bounded = false
+	state.Fits = 0
 	state.Unit = "MB/s" // of the study, as its tables have it
 	newProgress(&b, false).show(state)
 	if !strings.HasSuffix(b.String(), "reads: 119.6 MB/s\n") {

@@ -76,8 +76,8 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		for _, w := range run.ParameterWarnings(plan, proc.Sysctls{}) {
-			say(s.err, "%s\n", w.Located(args[0], f.options.StudyFile))
+		if err := f.parameters(s.err, args[0], plan); err != nil {
+			return err
 		}
 		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
 			if warning != "" {

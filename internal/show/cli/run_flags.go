@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 )
@@ -60,6 +63,29 @@ func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
 	return plan, nil
 }
 
+// warning is a warning of the study's kernel parameters with its place.
+func (f *planFlags) warning(file string, w run.ParameterWarning) error {
+	w.Text = "warning: " + w.Text
+	return w.Problem(file, f.options.StudyFile, f.options.Set...)
+}
+
+// parameters refuses a plan with kernel parameters that its hosts cannot have, and warns of
+// others.
+func (f *planFlags) parameters(stderr io.Writer, file string, plan *study.Plan) error {
+	var wrong source.Problems
+	for _, w := range run.ParameterWarnings(plan, proc.Sysctls{}) {
+		if w.Misspelt {
+			wrong = append(wrong, w.Problem(file, f.options.StudyFile, f.options.Set...))
+			continue
+		}
+		say(stderr, "%s\n", f.warning(file, w))
+	}
+	if len(wrong) > 0 {
+		return inputError(file, wrong.Err())
+	}
+	return nil
+}
+
 // trialFlags are those of the commands that make trials, besides how they are made: where
 // the result goes.
 type trialFlags struct {
@@ -74,15 +100,20 @@ func (f trialFlags) given(flag string) bool { return f.flags.Changed(flag) }
 
 func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json string) {
 	f.flags = flags
-	flags.Uint64Var(&o.Seed, "seed", 0, "order of the trials (default: drawn and printed)")
-	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "stop adding blocks at this time limit, such as 10m")
-	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "", "blocks: how often each treatment is tried")
+	defineDesign(flags, o)
 	flags.StringVar(&f.out, "out", "", out)
 	flags.BoolVar(&f.asJSON, "json", false, json)
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
 	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")
+}
+
+// defineDesign defines the flags that change a study's design.
+func defineDesign(flags *pflag.FlagSet, o *run.Options) {
+	flags.Uint64Var(&o.Seed, "seed", 0, "order of the trials (default: the study's, or drawn and printed)")
+	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
+	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "stop adding blocks at this time limit, such as 10m")
+	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "", "blocks: how often each treatment is tried")
 }
 
 // directory is where a run's page and result go by default.

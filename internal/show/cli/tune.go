@@ -196,15 +196,6 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	return o
 }
 
-// planTime is how long a plan's trials take.
-func planTime(p *study.Plan) string {
-	whole := p.Time(p.Blocks())
-	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && budget < whole {
-		return "at most " + roundTime(budget) + " (budget)"
-	}
-	return "about " + roundTime(whole)
-}
-
 // failed says how to go on after an error, and what its exit status is.
 func (f tuneFlags) failed(file string, err error) error {
 	if input, is := errors.AsType[*tune.InputError](err); is {
