@@ -7,6 +7,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"linerate/internal/model/setting"
@@ -424,4 +425,19 @@ func (r *Run) Windows() (list [][]*Trial) {
 		list = append(list, []*Trial{t})
 	}
 	return list
+}
+
+// Window is the order of the first trial that was measured in the same window as the trial of
+// that order: the two directions of a measurement are trials of one window, and share what is
+// said of it. 0 is the whole run, and 0.
+func (r *Run) Window(order int) int {
+	if r.Study != MeasureStudy {
+		return order
+	}
+	own := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Order == order })
+	if own < 0 {
+		return order
+	}
+	first := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Started.Equal(r.Trials[own].Started) })
+	return r.Trials[first].Order
 }

@@ -51,10 +51,19 @@ func inTrials(run *record.Run, failures []Failure) (text string, whole bool) {
 	trials := map[int]bool{}
 	for _, f := range failures {
 		for _, c := range f.Checks {
-			trials[c.Trial] = true
+			trials[run.Window(c.Trial)] = true
 		}
 	}
-	return fmt.Sprintf("%d of %s", len(trials), words.Count(len(run.Trials), "trial")), trials[0]
+	return fmt.Sprintf("%d of %s", len(trials), words.Count(windows(run), "trial")), trials[0]
+}
+
+// windows counts the trials of a run, of a measurement its windows.
+func windows(run *record.Run) int {
+	all := map[int]bool{}
+	for _, t := range run.Trials {
+		all[run.Window(t.Order)] = true
+	}
+	return len(all)
 }
 
 // InDoubt counts the trials whose figures are in doubt; empty: none are.
@@ -64,7 +73,7 @@ func InDoubt(run *record.Run) string {
 		return ""
 	}
 	text, whole := inTrials(run, bad)
-	if len(run.Trials) == 1 {
+	if windows(run) == 1 {
 		return words.Count(len(bad), "trust check") + " failed"
 	}
 	if whole {
