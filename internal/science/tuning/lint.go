@@ -218,7 +218,7 @@ func (c *checker) linux(l settingfile.Line) {
 	c.harm(l)
 	switch {
 	case !aboutNetwork(settingfile.Linux, l.Key):
-		c.add(l, "not-network", record.LintWarning, "leave it out", "it does not concern the network")
+		c.add(l, "not-network", record.LintNote, "", "it does not concern the network, and is not tried")
 	case p == nil || p.tcp == "":
 	case p.misleads():
 		c.add(l, "no-effect", record.LintWarning, "", "no effect on most of TCP: %s", p.tcp)
@@ -304,7 +304,7 @@ func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n, size(each*n))
 	}
 	if !aboutNetwork(f.System, l.Key) {
-		c.add(l, "not-network", record.LintWarning, "leave it out", "it does not concern the network")
+		c.add(l, "not-network", record.LintNote, "", "it does not concern the network, and is not tried")
 	}
 }
 

@@ -84,7 +84,7 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.conf.eth7.rp_filter = 0", today(), []string{"1 unknown warning"}},
 		{"net.ipv4.tcp_congestion_control = bbr", today(), []string{"1 refused warning"}},
 		{"net.ipv4.tcp_congestion_control = cubic", today(), []string{"1 as-it-is note"}},
-		{"kernel.shmmax = 1\nkernel.shmall = 1\nfs.aio-max-nr = 1\nfs.file-max = 1", nil, []string{"1 not-network warning", "2 not-network warning", "3 not-network warning"}},
+		{"kernel.shmmax = 1\nkernel.shmall = 1\nfs.aio-max-nr = 1\nfs.file-max = 1", nil, []string{"1 not-network note", "2 not-network note", "3 not-network note"}},
 		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
 		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
 		{"nonsense", nil, []string{"1 syntax error"}},
@@ -94,7 +94,7 @@ func TestFindings(t *testing.T) {
 		{"net/ipv4.tcp_sack = 1", nil, []string{"1 syntax error"}},
 		{"net.ipv4.conf.eth0/100.rp_filter = 0", nil, nil},
 		{"net.ipv4.conf.eth0.rp_filter = on", nil, []string{"1 refused error"}},
-		{"kernel.sysrq = on\nkernel.hostname = on", &Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"}, "kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network warning", "2 not-network warning"}},
+		{"kernel.sysrq = on\nkernel.hostname = on", &Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"}, "kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network note", "2 not-network note"}},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)}, test.kernel)
 		if got := what(found); !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
@@ -262,11 +262,11 @@ func TestBSD(t *testing.T) {
 		name, text, system string
 		want               []string
 	}{
-		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1", settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network warning"}},
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1", settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network note"}},
 		{"sysctl.conf", "kern.ipc.nmbclusters=536870912", settingfile.FreeBSD, []string{"1 unit warning"}},
 		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", settingfile.FreeBSD, []string{"1 renamed error", "2 apart note"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD, []string{"1 harmful warning", "2 no-effect note"}},
-		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network warning"}},
+		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network note"}},
 	} {
 		file := settingfile.Read(test.name, []byte(test.text), "")
 		if file.System != test.system {

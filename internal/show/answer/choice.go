@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
+	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
@@ -146,10 +147,31 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 		return long + words.FirstFew(names, "or"), long + "anything that was tried"
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
 		long = "nothing that was tried improves " + cmp.Or(of, "it")
+	case r.Lower && verdicts[record.Worsens] == 0 && atMost(c) != "": // such as a cost: the question is whether there is one
+		long = "nothing that was tried is shown to change " + cmp.Or(of, "it") + atMost(c)
 	default:
 		long = "nothing that was tried is shown to improve " + cmp.Or(of, "it")
 	}
 	return long, long
+}
+
+// atMost is the largest ratio that any candidate's interval leaves open: " (at most 1.05×)";
+// empty: one has no such bound, or is inconclusive for another reason than its interval.
+func atMost(c *record.Conclusion) string {
+	most := 0.0
+	for _, at := range c.Conditions {
+		for _, o := range at.Candidates {
+			if o.Lifts {
+				continue
+			}
+			if o.Effect == nil || o.Effect.Ratio.None || o.Effect.Ratio.High == 0 || o.Effect.Ratio.High >= 1000*o.Effect.Ratio.Mean ||
+				o.Effect.Why != "" && !strings.HasPrefix(o.Effect.Why, stats.Spans) {
+				return ""
+			}
+			most = max(most, o.Effect.Ratio.High)
+		}
+	}
+	return " (at most " + number.Significant(most, 4) + "×)"
 }
 
 // improves: the candidate is shown to.

@@ -305,7 +305,7 @@ func shownRecovery(*testing.T) []string {
 		return printRecovery(s.out, []apply.Recovered{
 			{Kind: "sysctl", What: "net.ipv4.conf.all.arp_announce in network namespace 4026531840", New: "2", Prior: "0", Result: apply.Kept, Why: "another program has set it to 1 since; --force reverts it"},
 			{Kind: "route", What: "10.0.0.0/8 via 192.168.1.254 dev enp3s0f0np0 table 1000", New: "initcwnd 40", Prior: "none", Result: apply.Kept},
-		})
+		}, false)
 	})}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,11 @@ func (p *progress) show(s run.Progress) {
 	if s.Total > 0 {
 		full = min(cells, cells*s.Done/s.Total)
 	}
-	p.draw(strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " + line)
+	p.draw(
+		strings.Repeat("█", full)+strings.Repeat("░", cells-full)+" "+line,
+		line,
+		fmt.Sprintf("%d/%d, %s · %s", s.Done, s.Total, strings.TrimPrefix(left, "about "), cmp.Or(lastFigure(s), s.Phase)),
+	)
 }
 
 // lastFigure is what the trial that ended last came to: "arp_ignore=1, reads: 957 Mbit/s".
@@ -89,7 +94,13 @@ func (p *progress) replace(line string) {
 	}
 }
 
-func (p *progress) draw(line string) {
+// draw draws the first of several wordings for which there is room, or what there is room for
+// of the last one: a treatment's name and its figure are what changes.
+func (p *progress) draw(wordings ...string) {
+	line := wordings[len(wordings)-1]
+	if i := slices.IndexFunc(wordings, func(text string) bool { return words.Width(plain.Line(text)) < p.width }); i >= 0 {
+		line = wordings[i]
+	}
 	fmt.Fprintf(unfiltered(p.w), "\r\x1b[K%s", words.Shorten(plain.Line(line), p.width-1))
 	p.drawn = true
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ command may be repeated.`,
 				all.Changes = append(all.Changes, changes...)
 				failed = append(failed, err)
 			}
-			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all.Changes) }))
+			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all.Changes, journal == "" && os.Geteuid() != 0) }))
 			kept := 0
 			for _, c := range all.Changes {
 				if c.Result == apply.Kept {
@@ -69,9 +70,15 @@ command may be repeated.`,
 	return cmd
 }
 
-func printRecovery(out io.Writer, changes []apply.Recovered) error {
+// printRecovery lists what was undone. ofUser: only the journals of an ordinary user's
+// agents were looked at.
+func printRecovery(out io.Writer, changes []apply.Recovered, ofUser bool) error {
 	if len(changes) == 0 {
-		_, err := fmt.Fprintln(out, "Nothing to recover: no agent has left a change.")
+		said := "Nothing to recover: no agent has left a change."
+		if ofUser {
+			said = "Nothing to recover: no agent of this user has left a change. Those of root: sudo linerate recover."
+		}
+		_, err := io.WriteString(out, text.Paragraph("", "", said, columns(out)))
 		return err
 	}
 	for _, c := range changes {

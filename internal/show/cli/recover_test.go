@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestNothingToRecover: an ordinary user is told whose agents were looked for.
+func TestNothingToRecover(t *testing.T) {
+	for ofUser, want := range map[bool]string{false: "no agent has left a change", true: "no agent of this user has left a change"} {
+		var b strings.Builder
+		if err := printRecovery(&b, nil, ofUser); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v: %q, want %q", err, b.String(), want)
+		}
+	}
+}
