@@ -15,8 +15,9 @@ type CarrierLoss struct {
 // fault. All times count from the window's beginning.
 type Event struct {
 	Host string `json:"host"`
-	// Interface is that of a fault.
+	// Interface is that of a fault, and Down as in CarrierLoss.
 	Interface string `json:"interface,omitempty"`
+	Down      bool   `json:"down,omitempty"`
 	// What happened, as the study has it: "link eth0 state down".
 	What string `json:"what"`
 	// AtS is when it was to happen; it was done between BeganS and EndedS.

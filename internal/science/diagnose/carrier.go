@@ -6,14 +6,20 @@ import (
 
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 var carrierRules = []rule{{id: "carrier-lost", find: carrierLost, sameCause: sameSummary}}
 
-// carrierLost finds interfaces that had no carrier for a part of the window though the study
-// took none down.
+// carrierLost finds links that had no carrier for a part of the window though the study
+// took none down. Of a link's two ends that lost it at once one has the finding: that which
+// was taken down, if one was.
 func carrierLost(f observed) (findings []record.Finding) {
-	for _, fault := range f.trial.Faults {
+	for n, fault := range f.trial.Faults {
+		far := f.farEnd(fault)
+		if far >= 0 && (f.trial.Faults[far].Down && !fault.Down || f.trial.Faults[far].Down == fault.Down && far < n) {
+			continue
+		}
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == fault.Host && o.Summary == summaryOf(fault) })
 		if i < 0 {
 			i = len(findings)
@@ -23,6 +29,9 @@ func carrierLost(f observed) (findings []record.Finding) {
 			})
 		}
 		findings[i].Evidence = append(findings[i].Evidence, lossOf(fault, f.trial.WindowS))
+		if far >= 0 {
+			findings[i].Evidence = append(findings[i].Evidence, lossOf(f.trial.Faults[far], f.trial.WindowS))
+		}
 		for _, flow := range f.trial.Flows {
 			for _, o := range flow.Outages {
 				if o.AtS == fault.AtS && o.LostS > 0 {
@@ -32,6 +41,19 @@ func carrierLost(f observed) (findings []record.Finding) {
 		}
 	}
 	return findings
+}
+
+// farEnd is the fault of the other end of the same link at the same instant; -1: none.
+func (f observed) farEnd(fault record.Event) int {
+	at := topology.End{Node: fault.Host, Interface: fault.Interface}
+	link, is := f.over.LinkAt(at)
+	if !is {
+		return -1
+	}
+	other := link.Other(at)
+	return slices.IndexFunc(f.trial.Faults, func(o record.Event) bool {
+		return o.AtS == fault.AtS && o.Host == other.Node && o.Interface == other.Interface
+	})
 }
 
 func summaryOf(fault record.Event) string {

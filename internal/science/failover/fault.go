@@ -32,7 +32,7 @@ func Faults(hosts []record.HostReading, events []record.Event, over *topology.To
 			if l.Down {
 				what = l.Interface + " was taken down"
 			}
-			faults = append(faults, record.Event{Host: h.Host, Interface: l.Interface, What: what, AtS: l.FromS, BeganS: l.FromS, EndedS: l.ToS})
+			faults = append(faults, record.Event{Host: h.Host, Interface: l.Interface, Down: l.Down, What: what, AtS: l.FromS, BeganS: l.FromS, EndedS: l.ToS})
 		}
 	}
 	slices.SortStableFunc(faults, func(a, b record.Event) int { return cmp.Compare(a.BeganS, b.BeganS) })

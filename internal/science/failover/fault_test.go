@@ -20,7 +20,7 @@ func TestFaults(t *testing.T) {
 	}
 	cable := record.Event{Host: "a", Interface: "eth0", What: "eth0 lost its carrier", AtS: 1, BeganS: 1.0004, EndedS: 2}
 	port := record.Event{Host: "sw", Interface: "p1", What: "p1 lost its carrier", AtS: 1, BeganS: 1.02, EndedS: 2.04}
-	down := record.Event{Host: "b", Interface: "eth0", What: "eth0 was taken down", AtS: 2.5, BeganS: 2.5, EndedS: 3}
+	down := record.Event{Host: "b", Interface: "eth0", Down: true, What: "eth0 was taken down", AtS: 2.5, BeganS: 2.5, EndedS: 3}
 	for _, test := range []struct {
 		name   string
 		events []record.Event

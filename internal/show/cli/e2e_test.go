@@ -40,18 +40,43 @@ const fuller = 1.03
 // test does, it says what the machine did meanwhile.
 func runLab(t *testing.T, dir string, args ...string) *record.Run {
 	t.Helper()
+	return startLab(t, dir, args...)()
+}
+
+// startLab starts runLab; the function that it returns waits for its end.
+func startLab(t *testing.T, dir string, args ...string) func() *record.Run {
+	t.Helper()
 	kerneltest.RequireNamespaces(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
 	cmd := command(t, ctx, dir, append([]string{"run", "--json", "--quiet"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, errs.String())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { // of a test that fails before it waits
+		cancel()
+		<-ended
+	})
+	return func() *record.Run {
+		t.Helper()
+		err := <-ended
+		close(ended)
+		if err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
+			t.Fatalf("%v: %v\n%s", cmd.Args, err, errs.String())
+		}
+		return recorded(t, dir, cmd.Args, out.Bytes())
+	}
+}
+
+// recorded is the run of a result document with its trials.
+func recorded(t *testing.T, dir string, args []string, document []byte) *record.Run {
+	t.Helper()
 	var run record.Run
-	if err := json.Unmarshal(out.Bytes(), &run); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, out.String())
+	if err := json.Unmarshal(document, &run); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, document)
 	}
 	run.Trials = recordedTrials(t, dir, run.ID)
 	t.Cleanup(func() {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +57,8 @@ func TestMachinesReachedByVia(t *testing.T) {
 			right := left
 			right.Name = "right"
 			machines := machinetest.Boot(t, left, right)
-			run := runOverMachines(t, machines, driver.hasSpeed)
+			file := studyOverMachines(t, machines, driver.hasSpeed)
+			run := runOverMachines(t, machines, file)
 			for _, trial := range run.Trials {
 				if late(trial) > 0.1*trial.WindowS {
 					t.Logf("trial %d: not judged, since its edges were read %.0f ms late", trial.Order, 1e3*late(trial))
@@ -75,10 +78,7 @@ func TestMachinesReachedByVia(t *testing.T) {
 				}
 			}
 			if driver.hasSpeed {
-				cable.Unplug(t)
-				awaitLinks(t, machines, false)
-				cable.Plug(t)
-				awaitLinks(t, machines, true)
+				unplugInWindow(t, machines, cable, file)
 			}
 		})
 	}
@@ -94,8 +94,8 @@ func late(trial record.Trial) (s float64) {
 	return s
 }
 
-// runOverMachines runs the study between two machines.
-func runOverMachines(t *testing.T, machines []*machinetest.Running, hasSpeed bool) *record.Run {
+// studyOverMachines gives two machines their addresses and returns the file of the study.
+func studyOverMachines(t *testing.T, machines []*machinetest.Running, hasSpeed bool) (file string) {
 	t.Helper()
 	var via []any
 	for i, m := range machines {
@@ -105,12 +105,62 @@ func runOverMachines(t *testing.T, machines []*machinetest.Running, hasSpeed boo
 	if hasSpeed {
 		awaitLinks(t, machines, true)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "machines.yaml")
+	file = filepath.Join(t.TempDir(), "machines.yaml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, machinesStudy, via...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run := runLab(t, dir, file)
+	return file
+}
+
+// unplugInWindow pulls the cable while the flow runs, and plugs it in again: both ends are
+// found to have lost their carrier, and the outage has the length of the time without it,
+// and of TCP's wait for its next retransmission.
+func unplugInWindow(t *testing.T, machines []*machinetest.Running, cable *machinetest.Cable, file string) {
+	t.Helper()
+	received := func() int {
+		var n int
+		if _, err := fmt.Sscan(machines[1].Do(t, "cat /sys/class/net/eth0/statistics/rx_bytes"), &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	idle := received()
+	wait := startLab(t, filepath.Dir(file), file, "--replicates", "1", "--set", "workload.duration=40s")
+	// A megabyte is most of a second at the flow's rate: the window has begun soon after.
+	for end := time.Now().Add(2 * time.Minute); received() < idle+1e6; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no flow within two minutes")
+		}
+	}
+	time.Sleep(3 * time.Second)
+	began := time.Now()
+	cable.Unplug(t)
+	awaitLinks(t, machines, false)
+	cable.Plug(t)
+	unplugged := time.Since(began)
+	run := wait()
+	trial := run.Trials[0]
+	i := slices.IndexFunc(run.Findings, func(f record.Finding) bool { return f.ID == "carrier-lost" })
+	if i < 0 {
+		t.Fatalf("no finding carrier-lost; faults: %+v", trial.Faults)
+	}
+	evidence := strings.Join(run.Findings[i].Evidence, "\n")
+	t.Log(evidence)
+	for _, end := range []string{"left.eth0", "right.eth0"} {
+		if !strings.Contains(evidence, end+" lost its carrier") {
+			t.Errorf("%s is not in the evidence", end)
+		}
+	}
+	flow := trial.Flows[0]
+	if len(flow.Outages) == 0 || !flow.Outages[0].Resumed || flow.Outages[0].LostS < unplugged.Seconds()/2 {
+		t.Errorf("unplugged for %v; outages %+v", unplugged, flow.Outages)
+	}
+}
+
+// runOverMachines runs the study between two machines.
+func runOverMachines(t *testing.T, machines []*machinetest.Running, file string) *record.Run {
+	t.Helper()
+	run := runLab(t, filepath.Dir(file), file)
 	if len(run.Treatments) != 1 || len(run.Trials) != 4 {
 		t.Fatalf("%d treatments and %d trials, want 1 and 4", len(run.Treatments), len(run.Trials))
 	}
