@@ -36,6 +36,8 @@ type fixDocument struct {
 	Schema string `json:"schema"` // linerate.fix/v1
 	Run    string `json:"run"`
 	Fix    string `json:"fix"`
+	// Doubt is why the run is in doubt; absent: it is not.
+	Doubt string `json:"doubt,omitempty"`
 	// Proof is the run that tried the settings by themselves, where tune kept them.
 	Proof string `json:"proof,omitempty"`
 	// Lab: interfaces and addresses are those of a lab.
@@ -157,8 +159,8 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return err
 	}
 	f.remark(s.err, fix)
-	if why := evidence.InDoubt(run); why != "" {
-		say(s.err, "linerate: the run is in doubt: %s (exit status %d); linerate report %s lists what failed\n", why, ExitDoubt, run.ID)
+	if d.Doubt != "" {
+		say(s.err, "linerate: %s (exit status %d); linerate report %s lists what failed\n", d.Doubt, ExitDoubt, run.ID)
 	}
 	return doubt(run)
 }
@@ -235,11 +237,18 @@ func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
 	for _, flush := range fix.Flushes {
 		d.Once = append(d.Once, fixCommand{flush.Host, flush.Command()})
 	}
+	if why := evidence.InDoubt(run); why != "" {
+		d.Doubt = "the run is in doubt: " + why
+	}
 	for _, h := range fix.Hosts {
 		one := fixHost{Host: h.Name, Commands: hostconfig.Commands(h.Settings)}
 		for _, format := range hostconfig.Formats {
 			if format.Name == f.format {
-				c := format.Config(h, []string{fmt.Sprintf("%s, for %s: made by linerate fix %s", fix.Name, h.Name, run.ID)})
+				head := []string{fmt.Sprintf("%s, for %s: made by linerate fix %s", fix.Name, h.Name, run.ID)}
+				if d.Doubt != "" {
+					head = append(head, d.Doubt)
+				}
+				c := format.Config(h, head)
 				one.Format, one.Config = f.format, &c
 			}
 		}
@@ -252,6 +261,9 @@ func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
 // them.
 func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 	out := hostconfig.Comment(fmt.Sprintf("%s (run %s)", d.Fix, d.Run)) + "\n"
+	if d.Doubt != "" {
+		out += hostconfig.Comment(d.Doubt) + "\n"
+	}
 	for _, h := range d.Hosts {
 		if h.Config == nil {
 			out += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
