@@ -3,12 +3,12 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -18,21 +18,9 @@ type qdisc struct {
 	q setting.Qdisc
 }
 
-// qdiscKinds are the kinds that can be set. The kernel accepts their options as it
-// reports them, so they can be restored.
-var qdiscKinds = []string{"pfifo", "bfifo", "tbf", "fq", "fq_codel"}
-
 func newQdisc(base baseTarget, q setting.Qdisc) (*qdisc, error) {
-	fail := func(text string) (*qdisc, error) { return nil, fmt.Errorf("qdisc of %s: %s", q.Interface, text) }
-	switch {
-	case !slices.Contains(qdiscKinds, q.Kind):
-		return fail(fmt.Sprintf("kind %q: expected one of %s", q.Kind, strings.Join(qdiscKinds, ", ")))
-	case q.Limit < 0 || int64(q.Limit) > 1<<32-1:
-		return fail(fmt.Sprintf("limit %d: expected 1 to 4294967295", q.Limit))
-	case q.Kind == "tbf" && (q.Rate < 8 || q.Burst <= 0):
-		return fail("tbf needs a rate and a burst")
-	case q.Kind != "tbf" && (q.Rate != 0 || q.Burst != 0):
-		return fail(q.Kind + " has neither rate nor burst: that is tbf")
+	if _, why := q.Check(); why != "" {
+		return nil, fmt.Errorf("qdisc of %s: %s", q.Interface, why)
 	}
 	return &qdisc{base, q}, nil
 }
@@ -61,18 +49,40 @@ func (t *qdisc) read() (State, error) {
 	return State{Text: spec.String(), Object: list[i].Options, Qdisc: &spec}, nil
 }
 
-// same compares the options of a qdisc. The kernel stores tbf's burst as a time in ticks,
-// so it reads back slightly different; and a limit of 0 is equal to any, the kind's
-// default.
+// same compares the options of a qdisc. What one of the two does not say is the kind's
+// default; but a cake without a rate is not one with a rate.
 func (t *qdisc) same(a, b State) bool {
 	if a.Qdisc == nil || b.Qdisc == nil {
 		return a.Qdisc == nil && b.Qdisc == nil && (a.Text == b.Text || a.Text == "default" || b.Text == "default")
 	}
 	x, y := *a.Qdisc, *b.Qdisc
-	near := x.Burst/100 + 2048
-	return x.Kind == y.Kind && x.Handle == y.Handle && x.Rate == y.Rate &&
-		(x.Limit == y.Limit || x.Limit == 0 || y.Limit == 0) &&
-		x.Burst <= y.Burst+near && y.Burst <= x.Burst+near
+	if x.Kind != y.Kind || x.Handle != y.Handle || x.Rate != y.Rate {
+		return false
+	}
+	for _, o := range x.Options() {
+		for _, p := range y.Options() {
+			if o.Key == p.Key && !near(o, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// near compares two values of an option. The kernel stores the burst of tbf as a time in
+// ticks, the times of codel in units of 1024 ns and the probability of red in 32 bits.
+func near(a, b setting.QdiscOption) bool {
+	x, y := a.Number(), b.Number()
+	if list, ok := a.Value.([]unit.Bytes); ok { // the kernel reports those of all bands
+		other := b.Value.([]unit.Bytes)
+		n := min(len(list), len(other))
+		return slices.Equal(list[:n], other[:n])
+	}
+	if math.IsNaN(x) {
+		return a.Value == b.Value
+	}
+	tolerance := map[string]float64{"burst": x/100 + 2048, "target": 2048, "interval": 2048, "probability": 1e-6}[a.Key]
+	return math.Abs(x-y) <= tolerance
 }
 
 func (t *qdisc) plan(prior State) (State, error) {
@@ -83,14 +93,12 @@ func (t *qdisc) plan(prior State) (State, error) {
 	if err := t.restorable(prior, list); err != nil {
 		return State{}, err
 	}
-	next := netlink.QdiscSpec{
-		Kind: t.q.Kind, Limit: uint32(t.q.Limit), Handle: freeHandle(list),
-		// The kernel keeps tbf's rate in whole bytes per second.
-		Impairment: topology.Impairment{Rate: 8 * unit.BitRate(uint64(t.q.Rate/8)), Burst: t.q.Burst},
-	}
+	next := netlink.QdiscSpec{Handle: freeHandle(list), Qdisc: t.q}
+	next.Interface = ""
+	next.Rate = 8 * unit.BitRate(uint64(t.q.Rate/8)) // the kernel keeps whole bytes per second
 	if next.Kind == "tbf" && next.Limit == 0 {
 		// A tenth of a second of queue, and room for the bucket.
-		next.Limit = uint32(min(unit.Bytes(next.Rate/80)+next.Burst, 1<<32-1))
+		next.Limit = int(min(unit.Bytes(next.Rate/80)+next.Burst, math.MaxUint32))
 	}
 	return State{Text: next.String(), Qdisc: &next}, nil
 }
@@ -118,8 +126,15 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 	if prior.Qdisc == nil {
 		return nil // the kernel restores the default when ours is deleted
 	}
-	if prior.Qdisc.Kind != "pfifo_fast" && !slices.Contains(qdiscKinds, prior.Qdisc.Kind) {
-		return refuse("that is possible for " + strings.Join(qdiscKinds, ", ") + " and for the kernel's default")
+	kind, ours := setting.FindQdiscKind(prior.Qdisc.Kind)
+	switch {
+	case !ours && prior.Qdisc.Kind != "pfifo_fast":
+		restorable := setting.QdiscKindNames(func(k setting.QdiscKind) bool { return k.Unrestorable == "" })
+		return refuse("that is possible for " + strings.Join(restorable, ", ") + " and for the kernel's default")
+	case kind.Unrestorable != "":
+		return refuse(kind.Unrestorable)
+	case prior.Qdisc.SizeTable:
+		return refuse("it has a size table (tc-stab(8))")
 	}
 	filters, err := t.host.conn.HasFilters(t.q.Interface, prior.Qdisc.Handle)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
-	"linerate/internal/model/topology"
+	"linerate/internal/model/setting"
 )
 
 // scene is one host with two cabled ports and a bridge behind one of them:
@@ -373,10 +374,10 @@ func TestQdiscs(t *testing.T) {
 			return Qdisc{}
 		}
 		for _, s := range []QdiscSpec{
-			{Kind: "pfifo", Handle: 0x10000, Limit: 10},
-			{Kind: "bfifo", Handle: 0x20000, Limit: 30000},
-			{Kind: "tbf", Handle: 0x30000, Limit: 1 << 20, Impairment: topology.Impairment{Rate: 1e9, Burst: 256 << 10}},
-			{Kind: "tbf", Handle: 0x40000, Limit: 1 << 22, Impairment: topology.Impairment{Rate: 100e9, Burst: 4 << 20}},
+			{Handle: 0x10000, Qdisc: setting.Qdisc{Kind: "pfifo", Limit: 10}},
+			{Handle: 0x20000, Qdisc: setting.Qdisc{Kind: "bfifo", Limit: 30000}},
+			{Handle: 0x30000, Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1 << 20, Rate: 1e9, Burst: 256 << 10}},
+			{Handle: 0x40000, Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1 << 22, Rate: 100e9, Burst: 4 << 20}},
 		} {
 			if err := c.ReplaceRootQdisc("a0", s); err != nil {
 				if errors.Is(err, syscall.ENOENT) {
@@ -399,7 +400,7 @@ func TestQdiscs(t *testing.T) {
 			if err := c.RestoreRootQdisc("a0", q.Kind, q.Handle, q.Options); err != nil {
 				t.Fatal(err)
 			}
-			if again := root().Spec(); again != got {
+			if again := root().Spec(); !reflect.DeepEqual(again, got) {
 				t.Errorf("restored %+v as %+v", got, again)
 			}
 		}
@@ -415,7 +416,7 @@ func TestQdiscs(t *testing.T) {
 		if q := root(); q.Handle != 0 {
 			t.Errorf("after deletion: %+v", q)
 		}
-		if err := c.ReplaceRootQdisc("a0", QdiscSpec{Kind: "tbf", Limit: 1, Impairment: topology.Impairment{Rate: 8}}); err == nil {
+		if err := c.ReplaceRootQdisc("a0", QdiscSpec{Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1, Rate: 8}}); err == nil {
 			t.Error("tbf without a burst was accepted")
 		}
 	})

@@ -2,7 +2,9 @@ package netlink
 
 import (
 	"fmt"
+	"strings"
 
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -14,6 +16,7 @@ type Qdisc struct {
 	Handle    uint32 // 0: the kernel's default qdisc
 	Parent    uint32
 	Options   []byte // TCA_OPTIONS, in the format of the kind
+	SizeTable bool   // it has TCA_STAB
 
 	// Bytes and packets since the qdisc was made; Backlog and Qlen wait now.
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
@@ -46,29 +49,18 @@ func (q Qdisc) HandleText() string { return handleText(q.Handle) }
 
 func handleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 
-// QdiscSpec describes a qdisc to make.
+// QdiscSpec describes a qdisc to make, or one that was read.
 type QdiscSpec struct {
-	Kind   string // pfifo, bfifo, tbf, fq, fq_codel, netem
 	Handle uint32
-	// Limit is in packets, or in bytes for bfifo and tbf. 0: the kernel's default,
-	// where the kind has one.
-	Limit uint32
-	// Impairment: tbf takes Rate (in whole bytes per second) and Burst; netem takes
-	// Delay, Jitter, Loss and Reorder.
-	topology.Impairment
+	// Qdisc: its Interface is empty. Kind may also be netem, and one that no setting makes.
+	setting.Qdisc
+	// Netem has what netem takes beside the limit: Delay, Jitter, Loss and Reorder.
+	Netem topology.Impairment `json:"-"`
+	// SizeTable: one that was read has a size table (tc-stab(8)).
+	SizeTable bool `json:"size_table,omitempty"`
 }
 
-// String formats the kind, the handle and what is not 0.
+// String formats the kind, the handle and the options.
 func (s QdiscSpec) String() string {
-	text := s.Kind + " " + handleText(s.Handle)
-	if s.Rate != 0 {
-		text += " rate " + s.Rate.String()
-	}
-	if s.Burst != 0 {
-		text += " burst " + s.Burst.String()
-	}
-	if s.Limit != 0 {
-		text += fmt.Sprintf(" limit %d", s.Limit)
-	}
-	return text
+	return s.Kind + " " + handleText(s.Handle) + strings.TrimPrefix(s.Qdisc.String(), s.Kind)
 }

@@ -5,17 +5,14 @@ package netlink
 import (
 	"errors"
 	"fmt"
-	"math"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
-	"linerate/internal/model/unit"
+	"linerate/internal/model/setting"
 )
 
 // struct tcmsg: family, 3 bytes of padding, index, handle, parent, info.
@@ -29,22 +26,11 @@ func tcmsg(index int, handle, parent uint32) []byte {
 	return native.AppendUint32(b, 0)
 }
 
-// Attributes of TCA_STATS2 (linux/gen_stats.h) and of the qdiscs' options
-// (linux/pkt_sched.h).
+// Attributes of TCA_STATS2 (linux/gen_stats.h).
 const (
 	statsBasic     = 1 // bytes (uint64), packets (uint32)
 	statsQueue     = 3 // qlen, backlog, drops, requeues, overlimits (uint32)
 	statsPackets64 = 8
-
-	tbfParameters  = 1
-	tbfRate64      = 4
-	tbfBurst       = 6
-	netemReorder   = 3  // TCA_NETEM_REORDER
-	netemRate      = 6  // TCA_NETEM_RATE
-	netemLatency64 = 10 // TCA_NETEM_LATENCY64
-	netemJitter64  = 11 // TCA_NETEM_JITTER64
-	fqLimit        = 1
-	fqCodelLimit   = 2
 )
 
 // Qdiscs lists the qdiscs of the interfaces in names, which maps their indices to names,
@@ -76,6 +62,8 @@ func parseQdisc(body []byte, names map[int]string) Qdisc {
 			q.Options = slices.Clone(a.data)
 		case unix.TCA_STATS2:
 			q.readStats(a.data)
+		case unix.TCA_STAB:
+			q.SizeTable = true
 		}
 	}
 	return q
@@ -123,6 +111,9 @@ func (c *Conn) ReplaceRootQdisc(name string, s QdiscSpec) error {
 // RestoreRootQdisc sets an interface's root qdisc with the Options of a Qdisc that
 // was listed.
 func (c *Conn) RestoreRootQdisc(name, kind string, handle uint32, options []byte) error {
+	if restored := qdiscKinds[kind].restored; restored != nil {
+		options = restored(options)
+	}
 	return c.sendQdisc("replace qdisc of", name, kind, qdiscRoot, handle, flagsReplace, options)
 }
 
@@ -142,7 +133,7 @@ func (c *Conn) sendQdisc(op, name, kind string, parent, handle uint32, flags int
 	}
 	body := appendText(tcmsg(index, handle, parent), unix.TCA_KIND, kind)
 	if len(options) > 0 {
-		body = appendAttribute(body, unix.TCA_OPTIONS, options)
+		body = appendAttribute(body, unix.TCA_OPTIONS|qdiscKinds[kind].nested, options)
 	}
 	err = c.request(op, name+": "+kind, unix.RTM_NEWQDISC, flags, body, nil)
 	if errors.Is(err, syscall.ENOENT) {
@@ -164,7 +155,7 @@ func (noQdisc) Unwrap() error { return syscall.ENOENT }
 // otherwise unused network namespace. nil: supported; ENOENT: not supported; any other
 // error: unknown.
 func (c *Conn) HasNetem() error {
-	err := c.ReplaceRootQdisc("lo", QdiscSpec{Kind: "netem", Handle: 1 << 16, Limit: 1000})
+	err := c.ReplaceRootQdisc("lo", QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}})
 	if err != nil {
 		return err
 	}
@@ -179,134 +170,4 @@ func (c *Conn) DeleteRootQdisc(name string) error {
 		return err
 	}
 	return c.remove("delete qdisc of", name, unix.RTM_DELQDISC, tcmsg(index, 0, qdiscRoot))
-}
-
-func (s QdiscSpec) options() ([]byte, error) {
-	switch s.Kind {
-	case "pfifo", "bfifo":
-		if s.Limit == 0 {
-			return nil, nil
-		}
-		return native.AppendUint32(nil, s.Limit), nil // struct tc_fifo_qopt
-	case "fq":
-		return limitOption(fqLimit, s.Limit), nil
-	case "fq_codel":
-		return limitOption(fqCodelLimit, s.Limit), nil
-	case "tbf":
-		return s.tbfOptions()
-	case "netem":
-		return s.netemOptions(), nil
-	}
-	return nil, errors.New(s.Kind + " is not one of pfifo, bfifo, tbf, fq, fq_codel")
-}
-
-func limitOption(kind uint16, limit uint32) []byte {
-	if limit == 0 {
-		return nil
-	}
-	return appendUint32(nil, kind, limit)
-}
-
-// tbfOptions is struct tc_tbf_qopt: two struct tc_ratespec, limit, buffer and
-// mtu in scheduler ticks. The rate's link layer is given so that the kernel
-// needs no rate table; the bucket is given in bytes (TCA_TBF_BURST), from which
-// it computes the ticks itself.
-func (s QdiscSpec) tbfOptions() ([]byte, error) {
-	rate, burst := uint64(s.Rate/8), uint64(s.Burst)
-	if rate == 0 || burst == 0 || s.Limit == 0 {
-		return nil, errors.New("tbf needs a rate, a burst and a limit")
-	}
-	if burst > math.MaxUint32 {
-		return nil, errors.New("tbf's burst is at most 4 GiB")
-	}
-	const linkLayerEthernet = 1
-	parameters := []byte{0, linkLayerEthernet, 0, 0, 0, 0, 0, 0} // cell_log, link layer, overhead, cell_align, mpu
-	parameters = native.AppendUint32(parameters, uint32(min(rate, math.MaxUint32)))
-	parameters = append(parameters, make([]byte, 12)...) // no peak rate
-	parameters = native.AppendUint32(parameters, s.Limit)
-	parameters = native.AppendUint32(parameters, uint32(min(math.Ceil(float64(burst)/float64(rate)*1e9/psched()), math.MaxUint32)))
-	parameters = native.AppendUint32(parameters, 0)
-	options := appendAttribute(nil, tbfParameters, parameters)
-	if rate > math.MaxUint32 {
-		options = appendUint64(options, tbfRate64, rate)
-	}
-	return appendUint32(options, tbfBurst, uint32(burst)), nil
-}
-
-// netemOptions is struct tc_netem_qopt (latency, limit, loss, gap, duplicate,
-// jitter) and the 64-bit latency and jitter, which newer kernels prefer.
-func (s QdiscSpec) netemOptions() []byte {
-	ticks := func(d unit.Duration) uint32 { return uint32(min(float64(d)/psched(), math.MaxUint32)) }
-	probability := func(share unit.Ratio) uint32 { return uint32(share * math.MaxUint32) }
-	gap := uint32(0)
-	if s.Reorder > 0 {
-		gap = 1 // every packet may overtake
-	}
-	options := native.AppendUint32(nil, ticks(s.Delay))
-	options = native.AppendUint32(options, s.Limit)
-	options = native.AppendUint32(options, probability(s.Loss))
-	options = native.AppendUint32(options, gap)
-	options = native.AppendUint32(options, 0)
-	options = native.AppendUint32(options, ticks(s.Jitter))
-	if s.Reorder > 0 { // struct tc_netem_reorder: probability, correlation
-		options = appendAttribute(options, netemReorder, native.AppendUint32(native.AppendUint32(nil, probability(s.Reorder)), 0))
-	}
-	if s.Jitter > 0 {
-		// netem orders packets by the time at which each is due, unless it has a
-		// rate: then none is due before the one in front of it
-		// (net/sched/sch_netem.c, netem_enqueue). 32 Gbit/s delays nothing.
-		// struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
-		options = appendAttribute(options, netemRate, append(native.AppendUint32(nil, 4e9), make([]byte, 12)...))
-	}
-	options = appendUint64(options, netemLatency64, uint64(s.Delay))
-	if s.Jitter > 0 {
-		options = appendUint64(options, netemJitter64, uint64(s.Jitter))
-	}
-	return options
-}
-
-// psched returns the length of the packet scheduler's tick in nanoseconds: in
-// /proc/net/psched the first hexadecimal number divided by the second is the number of
-// ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
-func psched() float64 {
-	text, err := os.ReadFile("/proc/net/psched")
-	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {
-		a, errA := strconv.ParseUint(fields[0], 16, 32)
-		b, errB := strconv.ParseUint(fields[1], 16, 32)
-		if errA == nil && errB == nil && a > 0 && b > 0 {
-			return 1000 * float64(b) / float64(a)
-		}
-	}
-	return 64
-}
-
-// Spec decodes the options. Those of netem are not decoded.
-func (q Qdisc) Spec() QdiscSpec {
-	s := QdiscSpec{Kind: q.Kind, Handle: q.Handle}
-	switch q.Kind {
-	case "pfifo", "bfifo":
-		if len(q.Options) >= 4 {
-			s.Limit = native.Uint32(q.Options)
-		}
-	case "fq", "fq_codel":
-		for a := range attributes(q.Options) {
-			if a.kind == fqLimit && q.Kind == "fq" || a.kind == fqCodelLimit && q.Kind == "fq_codel" {
-				s.Limit = a.uint32()
-			}
-		}
-	case "tbf":
-		rate, buffer := uint64(0), uint64(0)
-		for a := range attributes(q.Options) {
-			switch {
-			case a.kind == tbfParameters && len(a.data) >= 36:
-				rate = max(rate, uint64(native.Uint32(a.data[8:])))
-				s.Limit = native.Uint32(a.data[24:])
-				buffer = uint64(native.Uint32(a.data[28:]))
-			case a.kind == tbfRate64:
-				rate = a.uint64()
-			}
-		}
-		s.Rate, s.Burst = unit.BitRate(rate*8), unit.Bytes(math.Round(float64(buffer)*psched()*float64(rate)/1e9))
-	}
-	return s
 }

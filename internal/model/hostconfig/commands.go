@@ -1,7 +1,6 @@
 package hostconfig
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -158,19 +157,6 @@ func members(group []setting.Member, weight, next string) string {
 
 // seconds is a time in whole seconds, as ip-nexthop(8) takes it.
 func seconds(d units.Duration) int { return int(math.Ceil(d.Seconds())) }
-
-func qdiscLine(q setting.Qdisc) line {
-	l := line{"tc", "qdisc", "replace", "dev", q.Interface, "root", q.Kind}
-	if q.Rate != 0 {
-		l.pair("rate", fmt.Sprintf("%.0fbit", float64(q.Rate)))
-		l.pair("burst", strconv.FormatInt(int64(q.Burst), 10))
-		if q.Limit == 0 { // tc wants one; the kernel's interface does as well
-			l.pair("latency", "100ms")
-		}
-	}
-	l.number("limit", q.Limit)
-	return l
-}
 
 // linkLines are two where sizes of packets have a value for each address family.
 func linkLines(k setting.Link) (lines []string) {

@@ -45,6 +45,7 @@ func cells() []struct {
 		{"`link`: hash of a bond", "---kk", setting.Setting{Link: &setting.Link{Interface: "eth0", XmitHashPolicy: "layer3+4"}}},
 		{"`link`: up or down", "--k-k", setting.Setting{Link: &setting.Link{Interface: "eth1", Up: &up}}},
 		{"`qdisc`", "--k-k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 256 << 10}}},
+		{"`qdisc`: red, or a `limit` of sfq", "----k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "red", Limit: 400_000}}},
 	}
 }
 

@@ -61,29 +61,7 @@ func (n *networkd) add(c change) bool {
 	case c.Link != nil && c.Link.Up != nil:
 		return n.section(c.on, "Link", "ActivationPolicy", map[bool]string{true: "up", false: "down"}[*c.Link.Up])
 	case c.Qdisc != nil:
-		q := c.Qdisc
-		bytes := func(v int64) string {
-			if v == 0 {
-				return ""
-			}
-			return fmt.Sprint(v)
-		}
-		switch q.Kind {
-		case "pfifo":
-			return n.section(c.on, "PFIFO", "Parent", "root", "PacketLimit", number(q.Limit))
-		case "bfifo":
-			return n.section(c.on, "BFIFO", "Parent", "root", "LimitBytes", number(q.Limit))
-		case "fq":
-			return n.section(c.on, "FairQueueing", "Parent", "root", "PacketLimit", number(q.Limit))
-		case "fq_codel":
-			return n.section(c.on, "FairQueueingControlledDelay", "Parent", "root", "PacketLimit", number(q.Limit))
-		case "tbf":
-			latency := ""
-			if q.Limit == 0 {
-				latency = "100ms"
-			}
-			return n.section(c.on, "TokenBucketFilter", "Parent", "root", "Rate", fmt.Sprintf("%.0f", float64(q.Rate)), "BurstBytes", bytes(int64(q.Burst)), "LimitBytes", number(q.Limit), "LatencySec", latency)
-		}
+		return n.qdisc(c.on, *c.Qdisc)
 	}
 	return false
 }

@@ -87,11 +87,3 @@ func (l Link) String() string {
 	}
 	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "state", up)
 }
-
-func (q Qdisc) String() string {
-	rate := ""
-	if q.Rate != 0 {
-		rate = q.Rate.String()
-	}
-	return phrase(q.Interface, "to", q.Kind, "limit", q.Limit, "rate", rate, "burst", q.Burst)
-}

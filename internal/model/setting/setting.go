@@ -237,14 +237,3 @@ type Link struct {
 	// XmitHashPolicy is of a bond; its names are those of device.Bond.
 	XmitHashPolicy string `yaml:"xmit_hash_policy" json:"xmit_hash_policy,omitempty" doc:"of a bond: what it hashes to choose a member" enum:"layer2,layer2+3,layer3+4,encap2+3,encap3+4,vlan+srcmac"`
 }
-
-// Qdisc is the root queueing discipline of an interface.
-type Qdisc struct {
-	Interface string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
-	// Kind is the kernel's name: pfifo, bfifo, tbf, fq, fq_codel.
-	Kind string `yaml:"kind,required" json:"kind" doc:"the kernel's name of the discipline" enum:"pfifo,bfifo,tbf,fq,fq_codel"`
-	// Limit is packets for pfifo, fq and fq_codel, bytes for bfifo and tbf.
-	Limit int          `yaml:"limit" json:"limit,omitempty" doc:"queue length: packets for pfifo, fq, fq_codel; bytes for bfifo, tbf"`
-	Rate  unit.BitRate `yaml:"rate" json:"rate,omitempty" doc:"tbf: the rate"`
-	Burst unit.Bytes   `yaml:"burst" json:"burst,omitempty" doc:"tbf: the bucket"`
-}

@@ -317,14 +317,11 @@ func (c settingChecker) link(l setting.Link, path string) {
 
 func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	c.interfaceExists(q.Interface, path+".interface")
-	c.number(path, "limit", q.Limit, 0, 0)
-	switch {
-	case q.Kind == "tbf" && (q.Rate < 8 || q.Burst == 0):
-		c.report(path, "tbf needs a rate and a burst")
-	case q.Kind != "tbf" && q.Rate != 0:
-		c.report(path+".rate", "%s has no rate; tbf has", q.Kind)
-	case q.Kind != "tbf" && q.Burst != 0:
-		c.report(path+".burst", "%s has no burst; tbf has", q.Kind)
+	switch key, why := q.Check(); {
+	case why != "" && key != "":
+		c.report(path+"."+key, "%s", why)
+	case why != "":
+		c.report(path, "%s", why)
 	case q.Burst != 0 && q.Burst < DefaultMTU+ethernetHeader:
 		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+ethernetHeader)
 	}

@@ -1,0 +1,159 @@
+//go:build linux && !portable
+
+package apply
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
+)
+
+// kindCases is a qdisc of each kind that may be a module, with all of its options.
+func kindCases() map[string]setting.Qdisc {
+	yes, no := true, false
+	return map[string]setting.Qdisc{
+		"fq":            {Kind: "fq", Limit: 900},
+		"codel":         {Kind: "codel", Limit: 900, Target: 7e6, Interval: 130e6, ECN: &yes},
+		"fq_codel":      {Kind: "fq_codel", Limit: 900, Target: 7e6, Interval: 130e6, ECN: &no},
+		"cake":          {Kind: "cake"},
+		"cake, shaped":  {Kind: "cake", Rate: 95e6},
+		"sfq":           {Kind: "sfq", Limit: 300, Perturb: 10e9},
+		"red":           {Kind: "red", Limit: 400_000},
+		"red, all":      {Kind: "red", Limit: 400_000, Min: 30_000, Max: 90_000, Probability: 0.1, ECN: &yes},
+		"ets":           {Kind: "ets", Bands: 4, Strict: 2, Quanta: []unit.Bytes{3000, 1514}},
+		"ets, one of 3": {Kind: "ets", Bands: 3, Quanta: []unit.Bytes{3000}},
+	}
+}
+
+// needKind skips the test if this kernel has no such qdisc.
+func needKind(t *testing.T, kind string) {
+	t.Helper()
+	conn, err := netlink.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	spec := netlink.QdiscSpec{Handle: 9 << 16, Qdisc: setting.Qdisc{Kind: kind, Limit: 100_000, Bands: 2}}
+	if err := conn.ReplaceRootQdisc("far0", spec); errors.Is(err, syscall.ENOENT) {
+		t.Skip(err)
+	}
+	if err := conn.DeleteRootQdisc("far0"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestQdiscKinds: each kind is what the command of package hostconfig makes, and is
+// reverted.
+func TestQdiscKinds(t *testing.T) {
+	for name, q := range kindCases() {
+		t.Run(name, func(t *testing.T) {
+			kerneltest.InNamespace(t, func(t *testing.T) {
+				scene(t)
+				needKind(t, q.Kind)
+				q.Interface = "eth1"
+				m := open(t, "")
+				before := look(t)
+				s := setting.Setting{Host: "nas", Qdisc: &q}
+				if _, _, err := applySettings(m, t.Context(), []setting.Setting{s}, false); err != nil {
+					t.Fatal(err)
+				}
+				set := kernelQdisc(t)
+				if err := m.RevertTo(0); err != nil {
+					t.Fatal(err)
+				}
+				if d := differences(before, look(t)); d != "" {
+					t.Errorf("not as before:\n%s", d)
+				}
+				for _, command := range hostconfig.Commands([]setting.Setting{s}) {
+					t.Log(command)
+					kerneltest.Do(t, "sh", "-c", command)
+				}
+				if by := kernelQdisc(t); by.Kind != set.Kind || !bytes.Equal(by.Options, set.Options) {
+					t.Errorf("by the setting %x, by the command %x", set.Options, by.Options)
+				}
+			})
+		})
+	}
+}
+
+// kernelQdisc is the root qdisc of eth1.
+func kernelQdisc(t *testing.T) netlink.Qdisc {
+	t.Helper()
+	conn, err := netlink.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	list, err := conn.Qdiscs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range list {
+		if q.Interface == "eth1" && q.IsRoot() {
+			return q
+		}
+	}
+	t.Fatal("eth1 has no root qdisc")
+	return netlink.Qdisc{}
+}
+
+// TestQdiscsAreRestored: what an administrator has set is there again after a setting, with
+// the options of which a setting knows nothing; what could not be is refused.
+func TestQdiscsAreRestored(t *testing.T) {
+	for prior, refused := range map[string]string{
+		"fq limit 800 flow_limit 50 maxrate 90mbit":                                        "",
+		"codel limit 800 target 3ms interval 77ms ce_threshold 9ms":                        "",
+		"fq_codel limit 800 flows 512 target 3ms interval 77ms quantum 3000":               "",
+		"cake bandwidth 90mbit besteffort dual-srchost rtt 60ms overhead 22 mpu 64 atm":    "",
+		"cake unlimited diffserv4 ack-filter wash memlimit 3mb":                            "",
+		"sfq limit 400 perturb 20 quantum 3000 depth 60 divisor 2048":                      "",
+		"ets bands 5 strict 2 quanta 2000 3000 4000 priomap 4 3 2 1 0 0 0 0 0 0 0 0 0 0 0": "",
+		"red limit 400000 avpkt 1000 bandwidth 80mbit":                                     "table for idle times",
+		"pfifo limit 9": "",
+	} {
+		t.Run(prior, func(t *testing.T) {
+			kerneltest.InNamespace(t, func(t *testing.T) {
+				scene(t)
+				needKind(t, strings.Fields(prior)[0])
+				kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth1 root handle 7: "+prior)
+				before, m := kernelQdisc(t), open(t, "")
+				_, _, err := applySettings(m, t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "bfifo", Limit: 90_000}}}, false)
+				if refused != "" {
+					if err == nil || !strings.Contains(err.Error(), refused) {
+						t.Errorf("want %q, got %v", refused, err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := m.RevertTo(0); err != nil {
+					t.Fatal(err)
+				}
+				if after := kernelQdisc(t); after.Kind != before.Kind || after.Handle != before.Handle || !bytes.Equal(after.Options, before.Options) {
+					t.Errorf("before %x, after %x", before.Options, after.Options)
+				}
+			})
+		})
+	}
+}
+
+// TestSizeTable: a qdisc whose size table would be lost is left alone.
+func TestSizeTable(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth1 root handle 7: stab overhead 24 tbf rate 1gbit burst 64k limit 1m")
+		_, _, err := applySettings(open(t, ""), t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo"}}}, false)
+		if err == nil || !strings.Contains(err.Error(), "size table") {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -1,0 +1,368 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
+)
+
+// Attributes of the qdiscs' options (linux/pkt_sched.h).
+const (
+	tbfParameters  = 1
+	tbfRate64      = 4
+	tbfBurst       = 6
+	netemReorder   = 3  // TCA_NETEM_REORDER
+	netemRate      = 6  // TCA_NETEM_RATE
+	netemLatency64 = 10 // TCA_NETEM_LATENCY64
+	netemJitter64  = 11 // TCA_NETEM_JITTER64
+	fqLimit        = 1
+	codelTarget    = 1 // of codel and of fq_codel, as are limit, interval and ECN
+	codelLimit     = 2
+	codelInterval  = 3
+	codelECN       = 4
+	cakeNAT        = 11
+	redParameters  = 1
+	redIdle        = 2
+	redProbability = 3
+	etsBands       = 1
+	etsStrict      = 2
+	etsQuanta      = 3
+	etsQuantum     = 4
+)
+
+// qdiscKind is how the kernel spells the options of a kind of setting.QdiscKinds.
+type qdiscKind struct {
+	options func(setting.Qdisc) ([]byte, error)
+	read    func(options []byte, into *setting.Qdisc)
+	// restored makes of the options that the kernel reported those that make the same
+	// qdisc; nil: they are.
+	restored func(options []byte) []byte
+	// nested is NLA_F_NESTED where the kernel insists on it.
+	nested uint16
+}
+
+var qdiscKinds = map[string]qdiscKind{
+	"pfifo":    {options: fifoOptions, read: readFIFO},
+	"bfifo":    {options: fifoOptions, read: readFIFO},
+	"tbf":      {options: tbfOptions, read: readTBF},
+	"fq":       {options: fqOptions, read: readFQ},
+	"codel":    {options: codelOptions, read: readCodel, restored: func(options []byte) []byte { return restoredCodel(options, codelCEThreshold) }},
+	"fq_codel": {options: codelOptions, read: readCodel, restored: func(options []byte) []byte { return restoredCodel(options, fqCodelCEThreshold) }},
+	"cake":     {options: cakeOptions, read: readCake, restored: restoredCake},
+	"sfq":      {options: sfqOptions, read: readSFQ},
+	"red":      {options: redOptions, read: readRED},
+	"ets":      {options: etsOptions, read: readETS, nested: unix.NLA_F_NESTED},
+}
+
+func (s QdiscSpec) options() ([]byte, error) {
+	if s.Kind == "netem" {
+		return s.netemOptions(), nil
+	}
+	kind, ok := qdiscKinds[s.Kind]
+	if !ok {
+		return nil, fmt.Errorf("no options are known of a qdisc of kind %q", s.Kind)
+	}
+	return kind.options(s.Qdisc)
+}
+
+// Spec decodes the options of the kinds that a setting can make.
+func (q Qdisc) Spec() QdiscSpec {
+	s := QdiscSpec{Handle: q.Handle, Qdisc: setting.Qdisc{Kind: q.Kind}, SizeTable: q.SizeTable}
+	if kind, ok := qdiscKinds[q.Kind]; ok {
+		kind.read(q.Options, &s.Qdisc)
+	}
+	return s
+}
+
+// fifoOptions is struct tc_fifo_qopt.
+func fifoOptions(s setting.Qdisc) ([]byte, error) {
+	if s.Limit == 0 {
+		return nil, nil
+	}
+	return native.AppendUint32(nil, uint32(s.Limit)), nil
+}
+
+func readFIFO(b []byte, s *setting.Qdisc) {
+	if len(b) >= 4 {
+		s.Limit = int(native.Uint32(b))
+	}
+}
+
+// tbfOptions is struct tc_tbf_qopt: two struct tc_ratespec, limit, buffer and
+// mtu in scheduler ticks. The rate's link layer is given so that the kernel
+// needs no rate table; the bucket is given in bytes (TCA_TBF_BURST), from which
+// it computes the ticks itself.
+func tbfOptions(s setting.Qdisc) ([]byte, error) {
+	rate, burst := uint64(s.Rate/8), uint64(s.Burst)
+	if rate == 0 || burst == 0 || s.Limit == 0 {
+		return nil, errors.New("tbf needs a rate, a burst and a limit")
+	}
+	if burst > math.MaxUint32 {
+		return nil, errors.New("tbf's burst is at most 4 GiB")
+	}
+	const linkLayerEthernet = 1
+	parameters := []byte{0, linkLayerEthernet, 0, 0, 0, 0, 0, 0} // cell_log, link layer, overhead, cell_align, mpu
+	parameters = native.AppendUint32(parameters, uint32(min(rate, math.MaxUint32)))
+	parameters = append(parameters, make([]byte, 12)...) // no peak rate
+	parameters = native.AppendUint32(parameters, uint32(s.Limit))
+	parameters = native.AppendUint32(parameters, uint32(min(math.Ceil(float64(burst)/float64(rate)*1e9/psched()), math.MaxUint32)))
+	parameters = native.AppendUint32(parameters, 0)
+	options := appendAttribute(nil, tbfParameters, parameters)
+	if rate > math.MaxUint32 {
+		options = appendUint64(options, tbfRate64, rate)
+	}
+	return appendUint32(options, tbfBurst, uint32(burst)), nil
+}
+
+func readTBF(b []byte, s *setting.Qdisc) {
+	rate, buffer := uint64(0), uint64(0)
+	for a := range attributes(b) {
+		switch {
+		case a.kind == tbfParameters && len(a.data) >= 36:
+			rate = max(rate, uint64(native.Uint32(a.data[8:])))
+			s.Limit = int(native.Uint32(a.data[24:]))
+			buffer = uint64(native.Uint32(a.data[28:]))
+		case a.kind == tbfRate64:
+			rate = a.uint64()
+		}
+	}
+	s.Rate, s.Burst = unit.BitRate(rate*8), unit.Bytes(math.Round(float64(buffer)*psched()*float64(rate)/1e9))
+}
+
+// appendGiven appends a 32-bit attribute unless the value is 0.
+func appendGiven(b []byte, kind uint16, value int) []byte {
+	if value == 0 {
+		return b
+	}
+	return appendUint32(b, kind, uint32(value))
+}
+
+func fqOptions(s setting.Qdisc) ([]byte, error) { return appendGiven(nil, fqLimit, s.Limit), nil }
+
+func readFQ(b []byte, s *setting.Qdisc) {
+	for a := range attributes(b) {
+		if a.kind == fqLimit {
+			s.Limit = int(a.uint32())
+		}
+	}
+}
+
+// codelOptions: times are in microseconds.
+func codelOptions(s setting.Qdisc) ([]byte, error) {
+	b := appendGiven(nil, codelTarget, int(s.Target/1e3))
+	b = appendGiven(b, codelLimit, s.Limit)
+	b = appendGiven(b, codelInterval, int(s.Interval/1e3))
+	if s.ECN != nil {
+		b = appendUint32(b, codelECN, map[bool]uint32{true: 1}[*s.ECN])
+	}
+	return b, nil
+}
+
+func readCodel(b []byte, s *setting.Qdisc) {
+	for a := range attributes(b) {
+		switch a.kind {
+		case codelTarget:
+			s.Target = unit.Duration(a.uint32()) * 1e3
+		case codelLimit:
+			s.Limit = int(a.uint32())
+		case codelInterval:
+			s.Interval = unit.Duration(a.uint32()) * 1e3
+		case codelECN:
+			ecn := a.uint32() != 0
+			s.ECN = &ecn
+		}
+	}
+}
+
+// Delay from which on codel and fq_codel mark every packet, absent by default.
+const (
+	codelCEThreshold   = 5
+	fqCodelCEThreshold = 7
+)
+
+// restoredCodel: codel keeps times in units of 1024 ns, and rounds down both what it is
+// given and what it reports (net/sched/sch_codel.c). A microsecond more than it reports is
+// what it has.
+func restoredCodel(options []byte, threshold uint16) (b []byte) {
+	for a := range attributes(options) {
+		if (a.kind == codelTarget || a.kind == codelInterval || a.kind == threshold) && len(a.data) == 4 {
+			b = appendUint32(b, a.kind, a.uint32()+1)
+		} else {
+			b = appendAttribute(b, a.kind, a.data)
+		}
+	}
+	return b
+}
+
+func cakeOptions(s setting.Qdisc) ([]byte, error) {
+	if s.Rate == 0 {
+		return nil, nil
+	}
+	return appendUint64(nil, cakeRate64, uint64(s.Rate/8)), nil
+}
+
+func readCake(b []byte, s *setting.Qdisc) { s.Rate = cakeShape(b).Rate }
+
+// restoredCake: a kernel without connection tracking reports that NAT is not looked
+// through, and refuses to be told so (net/sched/sch_cake.c).
+func restoredCake(options []byte) (b []byte) {
+	for a := range attributes(options) {
+		if a.kind != cakeNAT || a.uint32() != 0 {
+			b = appendAttribute(b, a.kind, a.data)
+		}
+	}
+	return b
+}
+
+// sfqOptions is struct tc_sfq_qopt: quantum, perturb_period in seconds, limit, divisor,
+// flows.
+func sfqOptions(s setting.Qdisc) ([]byte, error) {
+	b := native.AppendUint32(nil, 0)
+	b = native.AppendUint32(b, uint32(s.Perturb.Seconds()))
+	b = native.AppendUint32(b, uint32(s.Limit))
+	return append(b, make([]byte, 8)...), nil
+}
+
+func readSFQ(b []byte, s *setting.Qdisc) {
+	if len(b) >= 20 {
+		s.Perturb = unit.Duration(native.Uint32(b[4:])) * 1e9
+		s.Limit = int(native.Uint32(b[8:]))
+	}
+}
+
+// Defaults of tc-red(8): the mean packet, in bytes, and the rate that is assumed for times
+// without packets, in bytes per second.
+const (
+	redPacket = 1000
+	redRate   = 10e6 / 8
+)
+
+// redOptions is struct tc_red_qopt (limit, qth_min, qth_max, Wlog, Plog, Scell_log,
+// flags), a table for times without packets, and the probability in units of 2^-32. The
+// formulas are those of iproute2 (tc/tc_red.c).
+func redOptions(s setting.Qdisc) ([]byte, error) {
+	low, high := s.Thresholds()
+	probability := float64(cmp.Or(s.Probability, 0.02))
+	burst := (2*low + high) / (3 * redPacket)
+	weight, ok := redWeight(low, burst)
+	if !ok {
+		return nil, fmt.Errorf("red: min %s and max %s are less than a few packets of %d bytes", low, high, redPacket)
+	}
+	scale := 0
+	for p := probability / float64(high-low); p <= 1 && scale < 32; p *= 2 {
+		scale++
+	}
+	cell, table := redIdleTable(weight)
+	flags := byte(0)
+	if s.ECN != nil && *s.ECN {
+		flags = 1 // TC_RED_ECN
+	}
+	parameters := native.AppendUint32(nil, uint32(s.Limit))
+	parameters = native.AppendUint32(parameters, uint32(low))
+	parameters = native.AppendUint32(parameters, uint32(high))
+	parameters = append(parameters, byte(weight), byte(scale), byte(cell), flags)
+	b := appendAttribute(nil, redParameters, parameters)
+	b = appendAttribute(b, redIdle, table)
+	return appendUint32(b, redProbability, uint32(probability*(1<<32))), nil
+}
+
+// redWeight is the logarithm of the weight of the mean by which a burst passes: the least W
+// with burst + 1 - min/packet <= (1 - (1-2^-W)^burst) / 2^-W.
+func redWeight(low, burst unit.Bytes) (int, bool) {
+	most := float64(burst) + 1 - float64(low)/redPacket
+	for log := 1; log < 32 && most >= 1; log++ {
+		w := math.Ldexp(1, -log)
+		if most <= (1-math.Pow(1-w, float64(burst)))/w {
+			return log, true
+		}
+	}
+	return 0, false
+}
+
+// redIdleTable is by how much the mean falls in times without packets, and the logarithm
+// of the time, in ticks, between its entries.
+func redIdleTable(weight int) (cell int, table []byte) {
+	const most = 31
+	ticks := math.Trunc(redPacket / redRate * 1e9 / psched())
+	per := -math.Log(1-math.Ldexp(1, -weight)) / ticks
+	for cell < 31 && most/per/math.Ldexp(1, cell) >= 512 {
+		cell++
+	}
+	table = make([]byte, 256)
+	for i := range table {
+		table[i] = byte(min(math.Ldexp(float64(i), cell)*per, most))
+	}
+	table[255] = most
+	return cell, table
+}
+
+func readRED(b []byte, s *setting.Qdisc) {
+	for a := range attributes(b) {
+		switch {
+		case a.kind == redParameters && len(a.data) >= 16:
+			s.Limit = int(native.Uint32(a.data))
+			s.Min, s.Max = unit.Bytes(native.Uint32(a.data[4:])), unit.Bytes(native.Uint32(a.data[8:]))
+			ecn := a.data[15]&1 != 0
+			s.ECN = &ecn
+		case a.kind == redProbability:
+			s.Probability = unit.Ratio(float64(a.uint32()) / (1 << 32))
+		}
+	}
+}
+
+func etsOptions(s setting.Qdisc) ([]byte, error) {
+	b := appendAttribute(nil, etsBands, []byte{byte(s.Bands)})
+	if s.Strict > 0 {
+		b = appendAttribute(b, etsStrict, []byte{byte(s.Strict)})
+	}
+	if len(s.Quanta) > 0 {
+		var quanta []byte
+		for _, q := range s.Quanta {
+			quanta = appendUint32(quanta, etsQuantum, uint32(q))
+		}
+		b = appendAttribute(b, etsQuanta|unix.NLA_F_NESTED, quanta)
+	}
+	return b, nil
+}
+
+// readETS: the kernel reports the quanta of all bands, also of those that were not given.
+func readETS(b []byte, s *setting.Qdisc) {
+	for a := range attributes(b) {
+		switch {
+		case a.kind == etsBands && len(a.data) == 1:
+			s.Bands = int(a.data[0])
+		case a.kind == etsStrict && len(a.data) == 1:
+			s.Strict = int(a.data[0])
+		case a.kind == etsQuanta:
+			for q := range attributes(a.data) {
+				s.Quanta = append(s.Quanta, unit.Bytes(q.uint32()))
+			}
+		}
+	}
+}
+
+// psched returns the length of the packet scheduler's tick in nanoseconds: in
+// /proc/net/psched the first hexadecimal number divided by the second is the number of
+// ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
+func psched() float64 {
+	text, err := os.ReadFile("/proc/net/psched")
+	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {
+		a, errA := strconv.ParseUint(fields[0], 16, 32)
+		b, errB := strconv.ParseUint(fields[1], 16, 32)
+		if errA == nil && errB == nil && a > 0 && b > 0 {
+			return 1000 * float64(b) / float64(a)
+		}
+	}
+	return 64
+}
