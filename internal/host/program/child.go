@@ -2,7 +2,8 @@
 // namespace: each leads a process group of its own, dies with the agent however that
 // ends (prctl(2), PR_SET_PDEATHSIG), and has the end of its output kept.
 //
-// What the programs are for is in packages foreign and bgp.
+// What the programs are for is in packages foreign and bgp. Detach starts this program
+// itself, to outlive the agent.
 package program
 
 import (
@@ -43,6 +44,25 @@ func NewLauncher() *Launcher {
 
 // Close ends the thread, and with it whatever still runs.
 func (l *Launcher) Close() { l.once.Do(func() { close(l.calls) }) }
+
+// Detach starts this program with other arguments in a session of its own: it neither
+// ends with this process nor with the terminal or ssh connection that this one was started
+// from, and keeps none of their files open. Its standard input is given; the channel is
+// closed when it has ended.
+func Detach(in *os.File, args ...string) (ended <-chan struct{}, err error) {
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0], cmd.Dir, cmd.Stdin = "linerate", "/", in
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(over)
+	}()
+	return over, nil
+}
 
 // places are where programs for administrators are: ordinary users' PATH often has
 // none of them.

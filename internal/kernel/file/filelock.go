@@ -16,6 +16,12 @@ import (
 // another one.
 var ErrLocked = errors.New("locked by another holder")
 
+const (
+	// momentary is how long a lock may be held only to look who holds it.
+	momentary = 200 * time.Millisecond
+	lockPoll  = 10 * time.Millisecond
+)
+
 // FileLock is an exclusive lock on a file (flock(2)). The kernel releases it with the last
 // descriptor, so it ends with its holder's process, also by SIGKILL. Unlike fcntl(2)
 // locks it excludes two holders in one process.
@@ -29,14 +35,13 @@ type FileLock struct {
 // and the next one reuses it. If another holder has the lock the error wraps ErrLocked
 // and includes the holder's text.
 func LockFile(path, what string) (*FileLock, error) {
-	// FileLocked holds the lock for a moment.
-	for deadline := time.Now().Add(200 * time.Millisecond); ; {
+	for deadline := time.Now().Add(momentary); ; {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
 			return nil, err
 		}
 		err = flock(file, true)
-		if err == nil && current(file, path) {
+		if err == nil && Current(file, path) {
 			lock := &FileLock{path, file}
 			lock.Describe(what)
 			return lock, nil
@@ -51,7 +56,7 @@ func LockFile(path, what string) (*FileLock, error) {
 			text, _ := os.ReadFile(path)
 			return nil, fmt.Errorf("%s: %w: %s", path, ErrLocked, strings.TrimSpace(string(text)))
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(lockPoll)
 	}
 }
 
@@ -109,19 +114,19 @@ func LockDirectory(path string, timeout time.Duration) (unlock func() error, err
 			dir.Close()
 			return nil, fmt.Errorf("flock %s: %w", path, err)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(lockPoll)
 	}
 }
 
 // Unlock releases the lock and removes its file.
 func (l *FileLock) Unlock() error {
 	// Removed while it is still locked: LockFile in another process, which may have
-	// opened it, detects by current that it is no longer the file at its path.
+	// opened it, detects by Current that it is no longer the file at its path.
 	return errors.Join(os.Remove(l.path), l.file.Close())
 }
 
-// current reports whether path still names the open file.
-func current(file *os.File, path string) bool {
+// Current reports whether path still names the open file.
+func Current(file *os.File, path string) bool {
 	opened, err := file.Stat()
 	if err != nil {
 		return false

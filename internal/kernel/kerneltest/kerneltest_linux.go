@@ -16,6 +16,21 @@ import (
 // a top-level test.
 func InNamespace(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
+	within(t, namespaces(syscall.CLONE_NEWNS), body)
+}
+
+// AsRoot is InNamespace without a user namespace, so that the machine's other users exist
+// there. It skips the test unless it is run by root.
+func AsRoot(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to become another user")
+	}
+	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}, body)
+}
+
+func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.T)) {
+	t.Helper()
 	if os.Getenv(inside) == t.Name() {
 		body(t)
 		return
@@ -23,7 +38,7 @@ func InNamespace(t *testing.T, body func(t *testing.T)) {
 	arguments := []string{"-test.run=^" + regexp.QuoteMeta(t.Name()) + "$", "-test.v", "-test.count=1"}
 	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	command.Env = append(os.Environ(), inside+"="+t.Name())
-	command.SysProcAttr = namespaces(syscall.CLONE_NEWNS)
+	command.SysProcAttr = attributes
 	output, err := command.CombinedOutput()
 	var exit *exec.ExitError
 	switch {

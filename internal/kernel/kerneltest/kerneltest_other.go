@@ -15,3 +15,9 @@ func RequireNamespaces(t testing.TB) {
 	t.Helper()
 	Skip(t, "network namespaces need Linux")
 }
+
+// AsRoot skips the test: network namespaces need Linux.
+func AsRoot(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	InNamespace(t, body)
+}

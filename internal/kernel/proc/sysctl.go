@@ -8,8 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
+	"linerate/internal/kernel/file"
 )
 
 // Sysctls reads and writes kernel parameters. The zero value is the machine's
@@ -85,6 +89,49 @@ func (s Sysctls) Writable(key string) (exists, writable bool, err error) {
 		return true, false, nil
 	}
 	return true, true, file.Close()
+}
+
+// Lock takes the lock of a parameter's file (flock(2)), which ends with the file that is
+// returned. Only who may read the parameter can hold it, and everybody in the same network
+// namespace who uses the same mount of proc(5) finds it. The error is a *kernel.Error:
+// EPERM, or file.ErrLocked with the process that holds the lock.
+func (s Sysctls) Lock(key string) (*os.File, error) {
+	path, err := s.path(key)
+	if err != nil {
+		return nil, err
+	}
+	failure := &kernel.Error{Op: "lock sysctl", Object: key}
+	f, err := os.Open(path)
+	if err == nil {
+		if err = file.Lock(f); err == nil {
+			return f, nil
+		}
+		failure.Detail = lockHolder(f)
+		f.Close()
+	}
+	if failure.Err = errno(err); errors.Is(err, fs.ErrPermission) {
+		failure.Err = syscall.EPERM // for what the process may not do, not for how the file is
+	}
+	return nil, failure
+}
+
+// lockHolder names the process that holds the lock of an open file (/proc/locks, proc(5));
+// empty: it cannot be seen from here.
+func lockHolder(f *os.File) string {
+	info, err := f.Stat()
+	if err != nil {
+		return ""
+	}
+	stat := info.Sys().(*syscall.Stat_t)
+	id := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(stat.Dev)), unix.Minor(uint64(stat.Dev)), stat.Ino)
+	text, _ := os.ReadFile("/proc/locks") // none: not seen
+	for line := range strings.Lines(string(text)) {
+		// 1: FLOCK  ADVISORY  WRITE 4711 00:15:177983 0 EOF
+		if fields := strings.Fields(line); len(fields) > 5 && fields[1] == "FLOCK" && fields[5] == id {
+			return "held by process " + fields[4]
+		}
+	}
+	return ""
 }
 
 // Match lists the existing keys that match pattern, a key in which one part may

@@ -2,7 +2,11 @@
 
 package sched
 
-import "time"
+import (
+	"errors"
+	"os"
+	"time"
+)
 
 var started = time.Now()
 
@@ -17,3 +21,6 @@ func TimerTick() time.Duration { return 0 }
 
 // WithRealtime runs f; real-time priority is used on Linux only.
 func WithRealtime(f func()) { f() }
+
+// ReadWithin is for the guard of settings, which are changed on Linux only.
+func ReadWithin(*os.File, []byte, time.Duration) (int, error) { return 0, errors.ErrUnsupported }

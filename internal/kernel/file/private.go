@@ -1,0 +1,73 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// OpenPrivate opens an existing file to read and write that nobody but this user and root
+// can have written: a regular file of one of the two, not writable by others, in a
+// directory of which the same holds, and of at most so many bytes. Symbolic links are not
+// followed, and special files are not waited for.
+func OpenPrivate(path string, most int64) (*os.File, error) {
+	dir, err := os.Stat(filepath.Dir(path))
+	if err == nil {
+		err = private(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("directory %s: %w", filepath.Dir(path), err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // the latter on FreeBSD
+		return nil, errors.New("it is a symbolic link: expected a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("it has mode %v: expected a regular file", info.Mode())
+	case info.Size() > most:
+		err = fmt.Errorf("it has %d bytes: expected at most %d", info.Size(), most)
+	default:
+		err = private(info)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// private returns an error if others than this user and root can write a file.
+func private(info fs.FileInfo) error {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return errors.ErrUnsupported
+	case stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
+		return fmt.Errorf("it is owned by uid %d: expected uid %d or root", stat.Uid, os.Geteuid())
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("it has mode %#o, so that others can write it: expected %#o", info.Mode().Perm(), info.Mode().Perm()&^0o022)
+	}
+	return nil
+}
+
+// Lock takes the exclusive lock (flock(2)) of an open file, which ends with the file. If
+// another holder has it for more than a moment, the error is ErrLocked.
+func Lock(file *os.File) error {
+	for deadline := time.Now().Add(momentary); ; time.Sleep(lockPoll) {
+		if err := flock(file, true); !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
