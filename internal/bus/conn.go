@@ -24,9 +24,11 @@ type Handler func(ctx context.Context, request []byte) (reply any, err error)
 
 // Conn is an agent's side.
 type Conn struct {
-	node string
-	conn *nats.Conn
-	done chan struct{}
+	node   string
+	conn   *nats.Conn
+	heard  chan struct{}
+	done   chan struct{}
+	silent error // set before done is closed
 }
 
 // Silence is how long an agent keeps a connection on which nothing arrives; a conductor
@@ -42,7 +44,7 @@ const silenceChecks = 8
 // Join connects an agent to the bus over a stream, which is closed after so long a
 // silence; 0: never, for a stream whose end is always noticed, such as a socket pair.
 func Join(node string, stream net.Conn, silence time.Duration) (*Conn, error) {
-	c := &Conn{node: node, done: make(chan struct{})}
+	c := &Conn{node: node, heard: make(chan struct{}, 1), done: make(chan struct{})}
 	var once sync.Once
 	over := func(*nats.Conn) { once.Do(func() { close(c.done) }) }
 	heard := &activityReader{Conn: stream}
@@ -73,9 +75,16 @@ func Join(node string, stream net.Conn, silence time.Duration) (*Conn, error) {
 			}
 			if heard.active.Swap(false) {
 				quiet = -1
+				select {
+				case c.heard <- struct{}{}:
+				default: // it has not been received since the last time
+				}
 			}
 		}
-		over(conn)
+		once.Do(func() {
+			c.silent = fmt.Errorf("nothing was received from the conductor for %v", silence)
+			close(c.done)
+		})
 		stream.Close()
 	}()
 	return c, nil
@@ -207,6 +216,12 @@ func (c *Conn) Announce(hello message.Hello) error {
 
 // Done is closed when the stream has ended or was silent for too long.
 func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Heard receives a value from time to time while data arrives.
+func (c *Conn) Heard() <-chan struct{} { return c.heard }
+
+// Err is why the stream was closed, once it is done; nil: it has ended.
+func (c *Conn) Err() error { return c.silent }
 
 // Close leaves the bus.
 func (c *Conn) Close() { c.conn.Close() }

@@ -37,6 +37,9 @@ type Options struct {
 	// Journal is where undo entries are kept; empty: in memory only, for hosts
 	// that end with their agent.
 	Journal string
+	// Lease is how long settings stay changed without a sign of life from the conductor;
+	// with a journal in memory: as long as the agent lives.
+	Lease time.Duration
 	// TrafficOnly leaves the host as it is: no settings, nothing flushed.
 	TrafficOnly bool
 }
@@ -69,7 +72,7 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	// Only a host's own conductor may have it open connections to an iperf3 server.
 	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
 	if !options.TrafficOnly {
-		if a.manager, err = apply.Open(options.Journal); err != nil {
+		if a.manager, err = apply.Open(options.Journal, options.Lease); err != nil {
 			return err
 		}
 		maps.Copy(handlers, a.settings())
@@ -80,16 +83,18 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 		return err
 	}
 	// A host that ends with its agent keeps no settings, and its conductor is on this
-	// machine: it may be stopped for any time.
-	silence := bus.Silence
+	// machine: it may be stopped for any time. Others revert their settings before the
+	// lease ends.
+	silence, renew := options.Lease-options.Lease/4, func() { a.manager.Renew() }
 	if options.Journal == "" {
-		silence = 0
+		silence, renew = 0, func() {}
 	}
-	return answer(ctx, stream, silence, handlers, bus.Gate{}, hello)
+	return answer(ctx, stream, silence, renew, handlers, bus.Gate{}, hello)
 }
 
-// answer joins the bus over a stream and serves until the stream or ctx ends.
-func answer(ctx context.Context, stream net.Conn, silence time.Duration, handlers map[string]bus.Handler, gate bus.Gate, hello message.Hello) error {
+// answer joins the bus over a stream and serves until the stream or ctx ends; a stream that
+// ends by a silence is an error. It calls heard while something arrives.
+func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard func(), handlers map[string]bus.Handler, gate bus.Gate, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err
@@ -103,11 +108,16 @@ func answer(ctx context.Context, stream net.Conn, silence time.Duration, handler
 	if err := conn.Announce(hello); err != nil {
 		return err
 	}
-	select {
-	case <-conn.Done():
-	case <-ctx.Done():
+	for {
+		select {
+		case <-conn.Heard():
+			heard()
+		case <-conn.Done():
+			return conn.Err()
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	return nil
 }
 
 // leave ends the traffic and reverts every setting, newest first.

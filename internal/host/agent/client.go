@@ -136,7 +136,7 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	}
 	g.interfaces = len(hello.Interfaces)
 	hello.Interfaces, hello.Bounds = nil, &g.bounds
-	err = answer(ctx, stream, bus.Silence, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds), Admit: g.admit}, hello)
+	err = answer(ctx, stream, bus.Silence, func() {}, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds), Admit: g.admit}, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

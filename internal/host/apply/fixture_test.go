@@ -101,7 +101,7 @@ func differences(before, after string) string {
 
 func open(t *testing.T, journal string) *Manager {
 	t.Helper()
-	m, err := Open(journal)
+	m, err := Open(journal, Lease)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/kernel/file"
@@ -54,6 +56,34 @@ type entry struct {
 	offset int64 // of its first line in the journal
 }
 
+// check returns an error if the entry is not one that an agent writes: its parts must
+// agree, and what is restored along with a change must be of its scope.
+func (e *entry) check() error {
+	kind, scope := e.Setting.Kind(), Namespace
+	if e.outsideNet() {
+		scope = Machine
+	}
+	switch {
+	case kind == "" || e.Kind != kind:
+		return fmt.Errorf("an entry of kind %q has a setting of kind %q", e.Kind, kind)
+	case kind == "sysctl" && (len(e.Setting.Sysctl) != 1 || e.Setting.Sysctl[0].Key != e.What):
+		return fmt.Errorf("the entry of sysctl %q has another one in its setting", e.What)
+	case e.Scope != scope && e.Scope != Machine:
+		return fmt.Errorf("the entry of %s %q has the scope %q: expected %s", e.Kind, e.What, e.Scope, scope)
+	}
+	for _, along := range e.Around.Sysctls {
+		if !strings.HasPrefix(along.Key, "net.") && !slices.Contains(partners[e.What], along.Key) {
+			return fmt.Errorf("%s %s does not change sysctl %q along with it", e.Kind, e.What, along.Key)
+		}
+	}
+	for name := range e.Around.Objects {
+		if !slices.ContainsFunc(objectKinds, func(k objectKind) bool { return k.name == name }) {
+			return fmt.Errorf("unknown kind of object %q", name)
+		}
+	}
+	return nil
+}
+
 // line is one line of a journal after the header. An entry with the number of an
 // earlier one replaces it; Done marks an entry as undone.
 type line struct {
@@ -90,6 +120,9 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 		}
 		switch {
 		case l.Entry != nil && l.Entry.Seq > 0 && l.Done == 0:
+			if err := l.Entry.check(); err != nil {
+				return fail(err)
+			}
 			l.Entry.offset = at
 			entries = replace(entries, l.Entry)
 		case l.Entry == nil && l.Done > 0:
@@ -118,61 +151,83 @@ func replace(entries []*entry, e *entry) []*entry {
 	return append(entries, e)
 }
 
-// journal is an undo journal on disk; a nil one keeps nothing. While it is open its lock file excludes a second
-// agent and recovery; the lock ends with the process.
+// journal is an undo journal on disk; a nil one keeps nothing. While it is open its file is
+// locked (flock(2)), which tells other processes that its agent lives, or that it is being
+// recovered.
 type journal struct {
 	path   string
 	header header
-	lock   *file.FileLock
 	file   *os.File // nil until the first line is written
 	size   int64
 	broken error // why nothing can be written any more
 }
 
-// lockSuffix is what a journal's lock file is called after.
-const lockSuffix = ".lock"
+// maxJournal bounds a journal: 100,000 routes that go with an interface are some 30 MB.
+const maxJournal = 64 << 20
 
-// openJournal takes the lock and reads what is there: the header it was written
-// with, and the changes that were not undone. The file is made with the first
-// change only.
+// openJournal locks a journal and reads what is there: the header it was written with, and
+// the changes that were not undone. A journal without any is removed. The error is
+// file.ErrLocked while its agent lives.
 func openJournal(path string, h header) (*journal, header, []*entry, error) {
+	j := &journal{path: path, header: h}
 	fail := func(err error) (*journal, header, []*entry, error) {
-		return nil, header{}, nil, fmt.Errorf("undo journal %s: %w", path, err)
+		return nil, header{}, nil, fmt.Errorf("undo journal %s: %w", path, errors.Join(err, j.close()))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fail(err)
+	for {
+		f, err := file.OpenPrivate(path, maxJournal)
+		if errors.Is(err, fs.ErrNotExist) {
+			return j, h, nil, nil
+		}
+		if err != nil {
+			return fail(err)
+		}
+		if j.file = f; file.Lock(f) != nil {
+			return fail(fmt.Errorf("in use by its agent, or being recovered: %w", file.ErrLocked))
+		}
+		if file.Current(f, path) {
+			break
+		}
+		f.Close() // its agent removed it after we had opened it
 	}
-	lock, err := file.LockFile(path+lockSuffix, fmt.Sprintf("linerate process %d", os.Getpid()))
-	if errors.Is(err, file.ErrLocked) {
-		return fail(fmt.Errorf("in use by another agent on this host: %w", err))
-	}
+	was, entries, good, err := readJournal(j.file)
 	if err != nil {
 		return fail(err)
 	}
-	j := &journal{path: path, header: h, lock: lock}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+	if len(entries) == 0 {
+		if err := j.reset(); err != nil {
+			return fail(err)
+		}
 		return j, h, nil, nil
 	}
-	var old header
-	var entries []*entry
-	var good int
+	j.size = int64(good)
+	if err := j.file.Truncate(j.size); err != nil {
+		return fail(err)
+	}
+	return j, was, entries, nil
+}
+
+func readJournal(f *os.File) (was header, entries []*entry, good int, err error) {
+	text, err := io.ReadAll(io.LimitReader(f, maxJournal))
+	if err != nil {
+		return was, nil, 0, err
+	}
+	return decodeJournal(text)
+}
+
+// peekJournal reads a journal that another process has locked.
+func peekJournal(path string) (was header, entries []*entry, err error) {
+	f, err := file.OpenPrivate(path, maxJournal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return was, nil, nil
+	}
 	if err == nil {
-		old, entries, good, err = decodeJournal(text)
-	}
-	if err == nil && good == 0 {
-		old = h // not even a header was finished: nothing was ever changed
-	}
-	if err == nil && len(entries) > 0 {
-		j.size = int64(good)
-		if j.file, err = os.OpenFile(path, os.O_RDWR, 0o600); err == nil {
-			err = j.file.Truncate(j.size)
-		}
+		defer f.Close()
+		was, entries, _, err = readJournal(f)
 	}
 	if err != nil {
-		return fail(errors.Join(err, j.close()))
+		err = fmt.Errorf("undo journal %s: %w", path, err)
 	}
-	return j, old, entries, nil
+	return was, entries, err
 }
 
 // append writes one line, and if durable does not return before it is on disk. It
@@ -193,20 +248,33 @@ func (j *journal) append(l line, durable bool) (at int64, err error) {
 	return at, j.put(l, durable)
 }
 
-// begin makes the file with its header.
+// begin makes the file with its header. It has its name only when it is locked.
 func (j *journal) begin() error {
-	file, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	dir, name := filepath.Dir(j.path), j.path+".new"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	j.file, j.size = file, 0
-	err = j.put(j.header, true)
+	j.file, j.size = f, 0
+	if err = file.Lock(f); err == nil {
+		err = j.put(j.header, true)
+	}
 	if err == nil {
-		err = syncDir(filepath.Dir(j.path))
+		err = os.Rename(name, j.path)
+	}
+	if err == nil {
+		err = syncDir(dir)
 	}
 	if err != nil {
 		j.file = nil
-		return errors.Join(err, file.Close())
+		_ = os.Remove(name)
+		return errors.Join(err, f.Close())
 	}
 	return nil
 }
@@ -254,37 +322,21 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// reset empties the journal: every change is undone.
+// reset removes the journal: every change is undone.
 func (j *journal) reset() error {
-	if j == nil {
+	if j == nil || j.file == nil {
 		return nil
 	}
-	if j.file == nil {
-		return j.remove()
-	}
-	err := errors.Join(j.file.Close(), j.remove())
-	j.file, j.size = nil, 0
-	return err
-}
-
-func (j *journal) remove() error {
-	if j == nil {
-		return nil
-	}
-	if err := os.Remove(j.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	err := os.Remove(j.path)
+	j.size = 0
+	return errors.Join(err, j.close())
 }
 
 func (j *journal) close() error {
-	if j == nil {
+	if j == nil || j.file == nil {
 		return nil
 	}
-	var err error
-	if j.file != nil {
-		err = j.file.Close()
-		j.file = nil
-	}
-	return errors.Join(err, j.lock.Unlock())
+	err := j.file.Close()
+	j.file = nil
+	return err
 }

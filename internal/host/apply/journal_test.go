@@ -29,7 +29,7 @@ func exampleEntry(seq int) *entry {
 	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
 		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
-		Around: dependents{Sysctls: []setting.Sysctl{{Key: "a", Value: "b"}}, Objects: map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
+		Around: dependents{Sysctls: []setting.Sysctl{{Key: "net.ipv4.conf.all.forwarding", Value: "0"}}, Objects: map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
 }
 
 func exampleJournal(t testing.TB) []byte {
@@ -66,6 +66,12 @@ func TestDecodeJournal(t *testing.T) {
 		"line 2":          string(encode(t, exampleHeader())) + "{\n",
 		"expected an ent": string(encode(t, exampleHeader())) + "{}\n",
 		"never written":   string(encode(t, exampleHeader())) + `{"done":4}` + "\n",
+		// A journal is root's own or the user's, but a mistaken one must do no harm either.
+		"setting of kind":  forged(t, func(e *entry) { e.Kind = "rule" }),
+		"another one in":   forged(t, func(e *entry) { e.Setting.Sysctl[0].Key = "kernel.core_pattern" }),
+		"expected machine": forged(t, func(e *entry) { e.What, e.Setting.Sysctl[0].Key = "kernel.core_pattern", "kernel.core_pattern" }),
+		"does not change":  forged(t, func(e *entry) { e.Around.Sysctls[0].Key = "kernel.core_pattern" }),
+		"kind of object":   forged(t, func(e *entry) { e.Around.Objects["other"] = nil }),
 	} {
 		if _, _, _, err := decodeJournal([]byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%q: %v", bad, err)
@@ -73,10 +79,17 @@ func TestDecodeJournal(t *testing.T) {
 	}
 }
 
+// forged is a journal with an entry that no agent writes.
+func forged(t *testing.T, change func(*entry)) string {
+	e := exampleEntry(1)
+	change(e)
+	return string(encode(t, exampleHeader())) + string(encode(t, line{Entry: e}))
+}
+
 // What is decoded encodes to a journal that decodes to the same.
 func FuzzDecodeJournal(f *testing.F) {
 	f.Add(exampleJournal(f))
-	f.Add([]byte(`{"schema":"linerate.journal/v1"}` + "\n" + `{"entry":{"seq":1,"setting":{"Route":{"to":"default"}}}}` + "\n" + `{"done":1}` + "\n"))
+	f.Add([]byte(`{"schema":"linerate.journal/v1"}` + "\n" + `{"entry":{"seq":1,"kind":"route","scope":"namespace","setting":{"route":{"to":"default"}}}}` + "\n" + `{"done":1}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		h, entries, good, err := decodeJournal(text)
 		if err != nil || good == 0 {

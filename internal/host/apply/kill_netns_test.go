@@ -26,8 +26,30 @@ const (
 	killStep    = "LINERATE_TEST_KILL_STEP"
 )
 
+// TestMain runs the tests without guards, which revert what the tests leave, unless a
+// test asks for them.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == GuardCommand {
+		if err := RunGuard(os.Stdin, os.Args[2:]); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if os.Getenv(guarded) == "" {
+		detach = func(*os.File, ...string) (<-chan struct{}, error) { return make(chan struct{}), nil }
+	}
 	if path := os.Getenv(killJournal); path != "" {
+		if what := os.Getenv(userDoes); what != "" {
+			if err := asUser(what, path); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
+		if with := os.Getenv(holdWith); with != "" {
+			fmt.Fprintln(os.Stderr, hold(path, with))
+			os.Exit(1)
+		}
 		if err := dieAtStep(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -42,7 +64,7 @@ func dieAtStep(path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := Open(path)
+	m, err := Open(path, Lease)
 	if err != nil {
 		return err
 	}
@@ -95,7 +117,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				}
 				if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
 					if _, entries, _, err := decodeJournal(text); err == nil && len(entries) > 0 {
-						if _, err := Open(path); !isLeftover(err) {
+						if _, err := Open(path, Lease); !isLeftover(err) {
 							t.Errorf("%s: step %d: a new agent takes over the journal: %v", name, step, err)
 						}
 					}
@@ -134,7 +156,7 @@ func TestFullDisk(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		dir := t.TempDir()
-		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k,mode=700"); err != nil {
 			kerneltest.Skip(t, "a small file system cannot be mounted: "+err.Error())
 		}
 		t.Cleanup(func() {

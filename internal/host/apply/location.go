@@ -3,7 +3,6 @@ package apply
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,25 +36,32 @@ func DefaultJournal(node string) (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("journal-%s-%d.jsonl", safe, ns.Inode)), nil
 }
 
-// Journals lists the journals of this user's agents.
+// Journals lists the journals of this user's agents, and of root's.
 func Journals() ([]string, error) {
 	dir, err := defaultDir()
 	if err != nil {
 		return nil, err
 	}
-	return journalsIn(dir)
+	own, err := journalsIn(dir)
+	if err != nil || dir == systemDir {
+		return own, err
+	}
+	system, err := journalsIn(systemDir)
+	return append(own, system...), err
 }
 
 func journalsIn(dir string) ([]string, error) {
 	return filepath.Glob(filepath.Join(dir, "journal-*.jsonl"))
 }
 
-// defaultDir is where agents of real hosts keep their journals.
+// systemDir is where root's agents keep their journals.
+const systemDir = "/var/lib/linerate"
+
+// defaultDir is where this user's agents of real hosts keep their journals.
 func defaultDir() (string, error) {
-	const system = "/var/lib/linerate"
 	// Root in a user namespace is root over the network, not over /var.
-	if os.Geteuid() == 0 && os.MkdirAll(system, 0o755) == nil && canCreateIn(system) {
-		return system, nil
+	if os.Geteuid() == 0 && os.MkdirAll(systemDir, 0o755) == nil && canCreateIn(systemDir) {
+		return systemDir, nil
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); state != "" {
 		return filepath.Join(state, "linerate"), nil
@@ -96,37 +102,33 @@ func (e *entry) outsideNet() bool {
 	return e.Kind == "sysctl" && !strings.HasPrefix(e.What, "net.")
 }
 
-// leftBeside returns an error if an agent of another name that no longer runs has left
-// changes here.
-func leftBeside(own string, here header) error {
+// leftovers returns a *LeftoverError if an agent that no longer lives has left changes: in
+// the own journal as long as it may be needed anywhere, since it would be overwritten, in
+// those beside it only where their changes exist. Changes of the own journal that no longer
+// exist are removed.
+func leftovers(own string, here header) error {
 	paths, err := journalsIn(filepath.Dir(own))
 	if err != nil {
 		return err
 	}
-	for _, path := range paths {
-		if path == own {
-			continue
+	for _, path := range append(slices.DeleteFunc(paths, func(p string) bool { return p == own }), own) {
+		j, was, entries, err := openJournal(path, here)
+		if path != own && errors.Is(err, file.ErrLocked) {
+			continue // the lock of the settings decides
 		}
-		alive, err := file.FileLocked(path + lockSuffix)
 		if err != nil {
 			return err
 		}
-		if alive {
-			continue
+		left := was.concerns(here, entries)
+		if path == own {
+			if left = !was.gone(here, entries); !left {
+				err = j.reset()
+			}
 		}
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if err := errors.Join(err, j.close()); err != nil {
+			return err
 		}
-		var was header
-		var entries []*entry
-		if err == nil {
-			was, entries, _, err = decodeJournal(text)
-		}
-		if err != nil {
-			return fmt.Errorf("undo journal %s: %w", path, err)
-		}
-		if len(entries) > 0 && was.concerns(here, entries) {
+		if left && len(entries) > 0 {
 			return &LeftoverError{Journal: path, What: whats(entries)}
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"linerate/internal/bus"
 	"linerate/internal/kernel/netlink"
@@ -37,7 +39,10 @@ const (
 type Manager struct {
 	mu      sync.Mutex
 	host    host
-	journal *journal
+	journal *journal // nil: settings end with this process's namespace, and need no lock or guard
+	lease   time.Duration
+	locks   locks // held from the first change on
+	guard   atomic.Pointer[guard]
 	entries []*entry
 	next    int // the next entry's number
 	// step is called at each step, for tests that kill the process there.
@@ -50,46 +55,28 @@ type host struct {
 	sysctls proc.Sysctls
 }
 
-// Open opens the undo journal at path; empty: it is kept in memory, for hosts that end
-// with their agent. If it, or another one in its directory, holds changes to this
-// host by an agent that was killed, the error is a *LeftoverError: they must be
-// recovered first, or their prior values would be lost.
-func Open(path string) (*Manager, error) {
+// Open prepares for changes that are written to the undo journal at path and reverted when
+// the lease is not renewed for so long; an empty path: to none, for hosts that end with
+// their agent. If that journal, or another one in its directory, holds changes to this host
+// by an agent that was killed, the error is a *LeftoverError: they must be recovered first,
+// or their prior values would be lost.
+func Open(path string, lease time.Duration) (*Manager, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
 		return nil, fmt.Errorf("prepare settings: %w", err)
 	}
-	m := &Manager{host: host{conn: conn}, step: func(string) {}}
+	m := &Manager{host: host{conn: conn}, lease: lease, locks: locks{}, step: func(string) {}}
 	if path == "" {
 		return m, nil
 	}
-	fail := func(err error) (*Manager, error) {
-		return nil, errors.Join(err, conn.Close())
-	}
 	header, err := newHeader()
+	if err == nil {
+		m.journal = &journal{path: path, header: header}
+		err = leftovers(path, header)
+	}
 	if err != nil {
-		return fail(fmt.Errorf("prepare settings: %w", err))
+		return nil, fmt.Errorf("prepare settings: %w", errors.Join(err, conn.Close()))
 	}
-	file, left, entries, err := openJournal(path, header)
-	if err != nil {
-		return fail(err)
-	}
-	// The own journal is an obstacle as long as it may be needed anywhere, since it would
-	// be overwritten; those beside it only where their changes exist.
-	if len(entries) > 0 && !left.gone(header, entries) {
-		if err := file.close(); err != nil {
-			return fail(err)
-		}
-		return fail(&LeftoverError{Journal: path, What: whats(entries)})
-	}
-	if err := leftBeside(path, header); err != nil {
-		return fail(errors.Join(err, file.close()))
-	}
-	// Changes that no longer exist need no journal.
-	if err := file.reset(); err != nil {
-		return fail(errors.Join(err, file.close()))
-	}
-	m.journal = file
 	return m, nil
 }
 
@@ -183,7 +170,7 @@ func (m *Manager) apply(hostName string, t target, request message.ApplyRequest)
 		Setting: t.setting(), Prior: prior, New: next, Around: around, target: t}
 	m.step("read")
 	if err := m.enter(e); err != nil {
-		return fail(fmt.Errorf("nothing was changed, because the undo journal could not be written: %w", err))
+		return fail(fmt.Errorf("nothing was changed: %w", err))
 	}
 	m.step("journaled")
 	if err := t.change(next); err != nil {
@@ -221,13 +208,26 @@ func (m *Manager) apply(hostName string, t target, request message.ApplyRequest)
 	return done, nil
 }
 
-// enter numbers a change and writes it to the journal.
+// enter numbers a change and writes it to the journal. Other processes are excluded from
+// such changes first, and the guard is there.
 func (m *Manager) enter(e *entry) error {
+	if m.journal != nil {
+		isNew, err := m.locks.take(m.host.sysctls, e.outsideNet())
+		if err == nil && isNew && m.journal.file == nil {
+			err = leftovers(m.journal.path, m.journal.header)
+		}
+		if err == nil {
+			err = m.protect()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	m.next++
 	e.Seq = m.next
 	at, err := m.journal.append(line{Entry: e}, true)
 	if err != nil {
-		return err
+		return fmt.Errorf("the undo journal %s could not be written: %w", m.journal.path, err)
 	}
 	e.offset = at
 	m.entries = append(m.entries, e)
@@ -350,14 +350,16 @@ func (m *Manager) write(l line, durable bool) error {
 	return err
 }
 
-// End undoes all changes and closes the manager.
+// End undoes all changes and closes the manager. The lease is renewed meanwhile.
 func (m *Manager) End() error {
+	defer m.Keep()()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return errors.Join(m.revertTo(0), m.close())
 }
 
-// Close closes the journal and releases its lock. It does not revert.
+// Close closes the journal and releases the locks; the guard, which ends with that, reverts
+// what is left.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -367,7 +369,11 @@ func (m *Manager) Close() error {
 func (m *Manager) close() error {
 	err := m.host.conn.Close()
 	if len(m.entries) == 0 {
-		err = errors.Join(err, m.journal.remove())
+		err = errors.Join(err, m.journal.reset())
 	}
-	return errors.Join(err, m.journal.close())
+	err = errors.Join(err, m.journal.close(), m.locks.release())
+	if g := m.guard.Swap(nil); g != nil {
+		err = errors.Join(err, g.renewals.Close())
+	}
+	return err
 }

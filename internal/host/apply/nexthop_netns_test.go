@@ -133,7 +133,7 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		// changes that need what goes with it, or go with it. The agent that made them
 		// undoes them, or, where it was killed, recovery.
 		path := filepath.Join(t.TempDir(), "journal")
-		journaled, err := Open(path)
+		journaled, err := Open(path, Lease)
 		if err != nil {
 			t.Fatal(err)
 		}

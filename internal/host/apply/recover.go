@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
 )
 
@@ -16,6 +17,7 @@ const (
 	Kept      = "kept"      // it could not be undone, or must not be without force
 	Forgotten = "forgotten" // it was removed from the journal and left as it is
 	Pending   = "pending"   // it would be undone
+	InUse     = "in use"    // its agent lives, or it is being recovered by another process
 )
 
 // Recovered is the result for one change that an agent left behind.
@@ -30,6 +32,8 @@ type Recovered struct {
 	Now    string `json:"now,omitempty"`
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
+
+	busy bool // another process has a lock that recovery needs
 }
 
 // RecoverOptions say how to recover.
@@ -51,32 +55,54 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recover: %w", err)
 	}
-	file, was, entries, err := openJournal(options.Journal, here)
-	if err != nil {
+	journal, was, entries, err := openJournal(options.Journal, here)
+	live := errors.Is(err, file.ErrLocked)
+	if live {
+		was, entries, err = peekJournal(options.Journal)
+	}
+	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
 	conn, err := netlink.Dial()
 	if err != nil {
-		return nil, errors.Join(err, file.close())
+		return nil, errors.Join(err, journal.close())
 	}
-	m := &Manager{host: host{conn: conn}, journal: file, entries: entries, step: func(string) {}}
-	if !options.List && was.Boot == here.Boot && was.NetNS.Equal(here.NetNS) {
+	m := &Manager{host: host{conn: conn}, journal: journal, entries: entries, locks: locks{}, step: func(string) {}}
+	var list []Recovered
+	if live {
+		for _, e := range entries {
+			list = append(list, e.recovered(options.Journal, InUse, fmt.Sprintf("process %d has changed it and lives, or its journal is being recovered", was.PID)))
+		}
+		return list, m.Close()
+	}
+	locked := map[*entry]error{}
+	for _, e := range entries {
+		if !options.List && was.concerns(here, []*entry{e}) {
+			_, locked[e] = m.locks.take(m.host.sysctls, e.outsideNet())
+		}
+	}
+	if m.locks[namespaceLock] != nil {
 		m.regain(m.entries)
 	}
-	var list []Recovered
 	for i := len(m.entries) - 1; i >= 0; i-- {
-		r := m.recoverOne(m.entries[i], was, here, options)
-		r.Journal = options.Journal
+		e := m.entries[i]
+		r := m.recoverOne(e, locked[e], was, here, options)
 		list = append(list, r)
 		if r.Result != Kept && !options.List {
 			m.entries = append(m.entries[:i], m.entries[i+1:]...)
 		}
 	}
-	return list, errors.Join(err, m.Close())
+	return list, m.Close()
 }
 
-func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions) Recovered {
-	r := Recovered{Kind: e.Kind, What: e.What, Scope: e.Scope, Prior: e.Prior.Text, New: e.New.Text}
+// recovered is the result for a change.
+func (e *entry) recovered(journal, result, why string) Recovered {
+	return Recovered{Journal: journal, Kind: e.Kind, What: e.What, Scope: e.Scope, Prior: e.Prior.Text, New: e.New.Text, Result: result, Why: why}
+}
+
+// recoverOne recovers one change; locked is why its lock could not be taken.
+func (m *Manager) recoverOne(e *entry, locked error, was, here header, options RecoverOptions) Recovered {
+	r := e.recovered(options.Journal, "", "")
 	result := func(result, why string) Recovered {
 		r.Result, r.Why = result, why
 		return r
@@ -99,6 +125,10 @@ func (m *Manager) recoverOne(e *entry, was, here header, options RecoverOptions)
 	}
 	if !was.concerns(here, []*entry{e}) {
 		return kept(fmt.Sprintf("it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
+	}
+	if locked != nil {
+		r.busy = errors.Is(locked, file.ErrLocked)
+		return result(Kept, locked.Error())
 	}
 	targets, err := m.host.targets(e.Setting)
 	// A setting can be several changes, such as gso_max_size for IPv6 and IPv4.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 // leave makes a journal as a killed agent leaves it.
 func leave(t *testing.T, path string, settings ...setting.Setting) {
 	t.Helper()
-	m, err := Open(path)
+	m, err := Open(path, Lease)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		if found[key].Result != Kept || !strings.Contains(found[key].Why, "another network namespace") {
 			t.Errorf("in another namespace: %+v", found)
 		}
-		if _, err := Open(path); !isLeftover(err) {
+		if _, err := Open(path, Lease); !isLeftover(err) {
 			t.Errorf("a new agent: %v", err)
 		}
 		found = recoverAll(t, RecoverOptions{Journal: path, Forget: true})
@@ -147,7 +148,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		dir := t.TempDir()
 		own, others := filepath.Join(dir, "journal-b-1.jsonl"), filepath.Join(dir, "journal-a-1.jsonl")
 		change := parameter("net.ipv4.conf.all.arp_ignore", "1")
-		alive, err := Open(others)
+		alive, err := Open(others, Lease)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		try := func() error {
-			m, err := Open(own)
+			m, err := Open(own, Lease)
 			if err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		if err := try(); err != nil {
 			t.Errorf("beside what was left elsewhere: %v", err)
 		}
-		everywhere := strings.ReplaceAll(elsewhere, "net.ipv4.conf.all.arp_ignore", "vm.swappiness")
+		everywhere := strings.NewReplacer("net.ipv4.conf.all.arp_ignore", "vm.swappiness", `"namespace"`, `"machine"`).Replace(elsewhere)
 		if err := os.WriteFile(others, []byte(everywhere), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -222,11 +223,13 @@ func TestOneAgentPerJournal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path); !errors.Is(err, file.ErrLocked) || !strings.Contains(err.Error(), "another agent") {
+		if _, err := Open(path, Lease); !errors.Is(err, file.ErrLocked) || !strings.Contains(err.Error(), path) {
 			t.Errorf("a second agent: %v", err)
 		}
-		if _, err := Recover(RecoverOptions{Journal: path, Force: true}); !errors.Is(err, file.ErrLocked) {
-			t.Errorf("recovery under a running agent: %v", err)
+		for _, r := range recoverAll(t, RecoverOptions{Journal: path, Force: true}) {
+			if r.Result != InUse || !strings.Contains(r.Why, strconv.Itoa(os.Getpid())) {
+				t.Errorf("recovery under a running agent: %+v", r)
+			}
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("the journal was touched: %v", err)

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +28,15 @@ func newAgentCommand() *cobra.Command {
 
 A run starts this by itself on every host, behind the host's "via". Every
 setting that the agent changes is written to a journal first and reverted when
-the stream ends; "linerate recover" reverts what a killed agent left.`,
+the stream ends, or when nothing has arrived on it for the lease. A guard
+process reverts what an agent left that was killed or stopped.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !stdio {
 				return usageError(errors.New("an agent is reached over its standard input and output: say --stdio"))
+			}
+			if o.Lease < time.Second {
+				return usageError(fmt.Errorf("--lease %v: expected at least 1s", o.Lease))
 			}
 			switch o.Journal {
 			case "":
@@ -52,6 +58,17 @@ the stream ends; "linerate recover" reverts what a killed agent left.`,
 	}
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak over standard input and output")
 	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's name in the topology")
+	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease, "revert settings when the conductor has been silent for so long")
 	cmd.Flags().StringVar(&o.Journal, "journal", "", "file for undo entries; \"memory\" keeps none (default: the host's own)")
 	return cmd
+}
+
+// newGuardCommand is run by linerate itself, beside an agent that changes settings.
+func newGuardCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    apply.GuardCommand + " JOURNAL LEASE PROCESS",
+		Short:  "Revert an agent's settings when it has ended without that (linerate starts this by itself)",
+		Hidden: true,
+		RunE:   func(_ *cobra.Command, args []string) error { return apply.RunGuard(os.Stdin, args) },
+	}
 }

@@ -95,7 +95,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	if err != nil {
 		return err
 	}
-	manager, err := apply.Open(journal)
+	manager, err := apply.Open(journal, apply.Lease)
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 			err = errors.Join(err, fmt.Errorf("removing the addresses: %w", undo))
 		}
 	}()
+	defer manager.Keep()()
 	began := time.Now()
 	reply, err := manager.Apply(ctx, message.ApplyRequest{Settings: f.all, IfAbsent: true})
 	if err != nil {

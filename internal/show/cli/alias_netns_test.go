@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/limits"
@@ -83,19 +84,40 @@ func TestAliases(t *testing.T) {
 	})
 }
 
-// TestAliasesAfterKill: a server that is killed has left its addresses, the next one
-// says so and changes nothing, and recover takes them away.
+// TestAliasesAfterKill: the guard of a server that is killed removes its addresses. If it
+// is killed as well they stay, the next server says so and changes nothing, and recover
+// removes them.
 func TestAliasesAfterKill(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "1gbit")
-		s := serving(t, "--alias", "eth0=10.0.2.1-254/16", "--listen", ":5202")
-		if err := s.Process.Kill(); err != nil {
-			t.Fatal(err)
+		killed := func(guards bool) {
+			s := serving(t, "--alias", "eth0=10.0.2.1-254/16", "--listen", ":5202")
+			if guards {
+				tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.Process.Pid))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, task := range tasks {
+					for _, child := range strings.Fields(kerneltest.Do(t, "cat", task)) {
+						kerneltest.Do(t, "kill", "-KILL", child)
+					}
+				}
+			}
+			if n := aliases(t, "server", "10.0.2."); n != 254 {
+				t.Fatalf("%d aliases, want 254", n)
+			}
+			if err := s.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			<-s.over
 		}
-		<-s.over
-		if n := aliases(t, "server", "10.0.2."); n != 254 {
-			t.Fatalf("%d aliases, want 254", n)
+		killed(false)
+		for end := time.Now().Add(time.Minute); aliases(t, "server", "10.0.2.") > 0 || len(journals(t)) > 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the addresses of a server that was killed are still there")
+			}
 		}
+		killed(true)
 		out, err := in(t, "server", "serve", "--alias", "eth0=10.0.3.1-2/16").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "linerate recover") {
 			t.Errorf("%v: %s", err, out)

@@ -20,8 +20,8 @@ const machinesSettings = machinesStudy + `factors:
           - {host: right, link: {interface: eth0, mtu: 1400}}
 `
 
-// TestMachineKilled kills the agent that has applied settings, and then the conductor;
-// linerate recover on that machine reverts them.
+// TestMachineKilled kills the agent that has applied settings with its guard, and then the
+// conductor; linerate recover on that machine reverts them.
 func TestMachineKilled(t *testing.T) {
 	cable := machinetest.NewCable(t)
 	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{"e1000e"},
@@ -58,7 +58,7 @@ func TestMachineKilled(t *testing.T) {
 			t.Fatal("the settings were not applied")
 		}
 	}
-	machines[1].Do(t, "killall -KILL linerate")
+	machines[1].Do(t, "killall -STOP linerate; killall -KILL linerate")
 	_ = conductor.Process.Kill()
 	_ = conductor.Wait()
 	if hostState(t, machines) == before {

@@ -72,7 +72,7 @@ func init() {
 	for _, s := range shells {
 		outputs["completion "+s.name] = output{exempt: "prints a script"}
 	}
-	for _, name := range []string{"agent", "lab init", "lab emulate", "transaction-worker"} {
+	for _, name := range []string{"agent", "lab init", "lab emulate", "guard", "transaction-worker"} {
 		outputs[name] = output{exempt: "is for programs"}
 	}
 }
@@ -302,10 +302,11 @@ func shownServing(t *testing.T) (texts []string) {
 
 func shownRecovery(*testing.T) []string {
 	return []string{printed(func(s streams) error {
-		return printRecovery(s.out, []apply.Recovered{
+		return printRecovery(s.out, recovery{Changes: []apply.Recovered{
 			{Kind: "sysctl", What: "net.ipv4.conf.all.arp_announce in network namespace 4026531840", New: "2", Prior: "0", Result: apply.Kept, Why: "another program has set it to 1 since; --force reverts it"},
 			{Kind: "route", What: "10.0.0.0/8 via 192.168.1.254 dev enp3s0f0np0 table 1000", New: "initcwnd 40", Prior: "none", Result: apply.Kept},
-		}, false)
+			{Kind: "sysctl", What: "net.ipv4.tcp_sack", New: "0", Prior: "1", Result: apply.InUse, Why: "process 4194303 has changed it and lives, or its journal is being recovered"},
+		}, Unread: []string{"/var/lib/linerate/journal-nas-4026531840.jsonl", "/var/lib/linerate/journal-client-4026531840.jsonl"}})
 	})}
 }
 

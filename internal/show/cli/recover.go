@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -17,6 +18,11 @@ import (
 type recovery struct {
 	Schema  string            `json:"schema"`
 	Changes []apply.Recovered `json:"changes"`
+	// Unread are the journals of root that an ordinary user cannot read.
+	Unread []string `json:"unread,omitempty"`
+
+	ofUser bool // only journals in the directories of an ordinary user and of root were looked at
+	failed bool // journals could not be read, or must not be
 }
 
 func newRecoverCommand(s streams) *cobra.Command {
@@ -28,10 +34,12 @@ func newRecoverCommand(s streams) *cobra.Command {
 		Short: "Undo changes that a killed agent has left on this host",
 		Long: `Undo changes that a killed agent has left on this host.
 
-An agent reverts its settings when its conductor ends for any reason. An agent
-killed by SIGKILL cannot; the changes are then still in its undo journal. A value
-that another program has changed since is kept, unless --force is given. The
-command may be repeated.`,
+An agent reverts its settings when its conductor ends for any reason, and its
+guard process if the agent itself is killed. If both are killed, the changes are
+still in the undo journal. A value that another program has changed since is
+kept, unless --force is given. What a live run has changed is only listed. Each
+user recovers what his agents have left; root's needs root. The command may be
+repeated.`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			journals := []string{journal}
@@ -41,15 +49,19 @@ command may be repeated.`,
 					return err
 				}
 			}
-			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}}
+			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}, ofUser: journal == "" && os.Geteuid() != 0}
 			var failed []error
 			for _, path := range journals {
 				o.Journal = path
 				changes, err := apply.Recover(o)
 				all.Changes = append(all.Changes, changes...)
-				failed = append(failed, err)
+				if journal == "" && errors.Is(err, fs.ErrPermission) {
+					all.Unread = append(all.Unread, path)
+				} else if err != nil {
+					failed, all.failed = append(failed, err), true
+				}
 			}
-			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all.Changes, journal == "" && os.Geteuid() != 0) }))
+			failed = append(failed, s.answer(asJSON, all, func(w io.Writer) error { return printRecovery(w, all) }))
 			kept := 0
 			for _, c := range all.Changes {
 				if c.Result == apply.Kept {
@@ -70,19 +82,25 @@ command may be repeated.`,
 	return cmd
 }
 
-// printRecovery lists what was undone. ofUser: only the journals of an ordinary user's
-// agents were looked at.
-func printRecovery(out io.Writer, changes []apply.Recovered, ofUser bool) error {
-	if len(changes) == 0 {
+// printRecovery lists what was undone, and what was not looked at.
+func printRecovery(out io.Writer, all recovery) error {
+	if len(all.Changes) == 0 && !all.failed {
 		said := "Nothing to recover: no agent has left a change."
-		if ofUser {
+		switch {
+		case len(all.Unread) > 0:
+			said = "Nothing to recover: no agent of this user has left a change."
+		case all.ofUser:
 			said = "Nothing to recover: no agent of this user has left a change. Those of root: sudo linerate recover."
 		}
-		_, err := io.WriteString(out, text.Paragraph("", "", said, columns(out)))
-		return err
+		if _, err := io.WriteString(out, text.Paragraph("", "", said, columns(out))); err != nil {
+			return err
+		}
 	}
-	for _, c := range changes {
+	for _, c := range all.Changes {
 		head, what := fmt.Sprintf("%-9s  ", c.Result), fmt.Sprintf("%s %s: %s → %s", c.Kind, c.What, c.New, c.Prior)
+		if c.Result == apply.Kept && c.Now != "" && c.Now != c.New {
+			what += ", is " + c.Now
+		}
 		if c.Why != "" {
 			what += " (" + c.Why + ")"
 		}
@@ -90,5 +108,9 @@ func printRecovery(out io.Writer, changes []apply.Recovered, ofUser bool) error 
 			return err
 		}
 	}
-	return nil
+	if len(all.Unread) == 0 {
+		return nil
+	}
+	_, err := io.WriteString(out, text.Paragraph("", "", fmt.Sprintf("Only root can read %s, of agents that live or were killed: sudo linerate recover", strings.Join(all.Unread, ", ")), columns(out)))
+	return err
 }

@@ -107,6 +107,7 @@ func newRoot(s streams) *cobra.Command {
 		newNoteCommand(s),
 		newExportCommand(s),
 		newAgentCommand(),
+		newGuardCommand(),
 		newTransactionWorkerCommand(s),
 		newRecoverCommand(s),
 		newCompletionCommand(s),
