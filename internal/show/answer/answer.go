@@ -35,6 +35,7 @@ func Worded(run *record.Run) *record.Run {
 
 // Conclusion words a conclusion; nil: none was drawn.
 func Conclusion(c *record.Conclusion) Answer {
+	c = named(c)
 	var a Answer
 	switch {
 	case c == nil:
@@ -69,6 +70,40 @@ func Conclusion(c *record.Conclusion) Answer {
 	}
 	a.Headline = words.FullStop(fit(a.Headline))
 	return a
+}
+
+// named is a conclusion whose labels stand in sentences.
+func named(c *record.Conclusion) *record.Conclusion {
+	if c == nil {
+		return nil
+	}
+	n := *c
+	n.Conditions = slices.Clone(c.Conditions)
+	for i := range n.Conditions {
+		at := &n.Conditions[i]
+		at.Candidates = slices.Clone(at.Candidates)
+		for k := range at.Candidates {
+			at.Candidates[k].Label = words.Name(at.Candidates[k].Label)
+		}
+		if at.Baseline != nil {
+			baseline := *at.Baseline
+			baseline.Label = words.Name(baseline.Label)
+			at.Baseline = &baseline
+		}
+	}
+	if c.Hashing != nil {
+		hashing := *c.Hashing
+		hashing.Levels = slices.Clone(hashing.Levels)
+		for i := range hashing.Levels {
+			hashing.Levels[i].Label = words.Name(hashing.Levels[i].Label)
+		}
+		n.Hashing = &hashing
+	}
+	n.Outages = slices.Clone(c.Outages)
+	for i := range n.Outages {
+		n.Outages[i].Label = words.Name(n.Outages[i].Label)
+	}
+	return &n
 }
 
 // Brief is the headline for a list of runs, where its end may be cut off: of a run that

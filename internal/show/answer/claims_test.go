@@ -113,7 +113,7 @@ func TestHeadlineAlone(t *testing.T) {
 			}
 		}
 		conclude.Conclude(run)
-		if a := Run(run); !strings.HasPrefix(a.Headline, "8 MiB improves "+label+" to ") {
+		if a := Run(run); !strings.HasPrefix(a.Headline, "“8 MiB” improves "+label+" to ") {
 			t.Errorf("%q", a.Headline)
 		}
 	}
@@ -141,7 +141,7 @@ func TestOnly(t *testing.T) {
 		run.Factors[1].Levels[4].Against = "a"
 		conclude.Conclude(run)
 		for _, text := range Run(run).Statements {
-			_, said, _ := strings.Cut(text, ": ")
+			_, said, _ := strings.Cut(strings.NewReplacer("“", "", "”", "").Replace(text), ": ")
 			level, only := strings.CutPrefix(said, "only ")
 			level, _, _ = strings.Cut(level, " (")
 			is := strings.Contains(said, "enough to reach the limit")

@@ -205,12 +205,12 @@ func responseTitle(v *view.View, m *view.Measure) string {
 		about = m.Label + ": "
 	}
 	if allAlike(v, m) {
-		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + v.Baseline.Name)
+		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + words.Name(v.Baseline.Name))
 	}
 	if worse := worse(v, m); len(worse) > 0 && !v.Ordinary() {
-		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + v.Baseline.Name + "; worse with " + words.List(worse))
+		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + words.Name(v.Baseline.Name) + "; worse with " + words.List(worse))
 	}
-	return words.Sentence(about + "no treatment is shown to improve on " + v.Baseline.Name)
+	return words.Sentence(about + "no treatment is shown to improve on " + words.Name(v.Baseline.Name))
 }
 
 // worse names the treatments that are worse than the baseline in some condition.
@@ -218,7 +218,7 @@ func worse(v *view.View, m *view.Measure) []string {
 	var names []string
 	for _, r := range v.Rows {
 		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { e := m.EffectOn(t); return e != nil && e.Verdict == record.Worsens }) {
-			names = append(names, r.Name)
+			names = append(names, words.Name(r.Name))
 		}
 	}
 	return names

@@ -16,7 +16,7 @@ func TestBestIsTheAnswers(t *testing.T) {
 	for i := range run.Treatments {
 		run.Treatments[i].Best = false
 	}
-	if v := view.New(run); v.Best != nil || responseTitle(v, v.Lead()) != "No treatment is shown to improve on kernel defaults" {
+	if v := view.New(run); v.Best != nil || responseTitle(v, v.Lead()) != "No treatment is shown to improve on “kernel defaults”" {
 		t.Errorf("best %v, title %q", v.Best, responseTitle(v, v.Lead()))
 	}
 	for i := range run.Treatments {
@@ -30,14 +30,14 @@ func TestBestIsTheAnswers(t *testing.T) {
 func TestTitlesFollowTheFigures(t *testing.T) {
 	all := showtest.Variants()
 	for _, c := range []struct{ run, figure, want string }{
-		{"arp-flux", "goodput", "Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing"},
-		{"arp-flux", "interfaces", "1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing"},
-		{"arp-flux", "topology", "1 link is full at kernel defaults; 4 with arp + source routing"},
-		{"no-limit", "goodput", "Goodput: 119 MB/s at kernel defaults; 478.0 MB/s with arp + source routing"},
+		{"arp-flux", "goodput", "Goodput: 25 % of the limit at “kernel defaults”; 100 % with “arp + source routing”"},
+		{"arp-flux", "interfaces", "1 of 4 interfaces of server carries the data at “kernel defaults”; 4 of 4 with “arp + source routing”"},
+		{"arp-flux", "topology", "1 link is full at “kernel defaults”; 4 with “arp + source routing”"},
+		{"no-limit", "goodput", "Goodput: 119 MB/s at “kernel defaults”; 478.0 MB/s with “arp + source routing”"},
 		{"no-limit", "topology", "Load of every link"},
-		{"no-difference", "goodput", "Every treatment is within 2.0 % of static ARP entries"},
+		{"no-difference", "goodput", "Every treatment is within 2.0 % of “static ARP entries”"},
 		{"one-treatment", "interfaces", "1 of 4 interfaces of server carries the data"},
-		{"interfaces-100", "interfaces", "84 of 100 interfaces of server carry the data at arp_ignore=1; 100 of 100 with arp + source routing"},
+		{"interfaces-100", "interfaces", "84 of 100 interfaces of server carry the data at arp_ignore=1; 100 of 100 with “arp + source routing”"},
 	} {
 		for _, f := range Figures(view.New(all[c.run])) {
 			if f.Name == c.figure && f.Title != c.want {
@@ -53,7 +53,7 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 			}
 		}
 	}
-	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at kernel defaults; 4 of 4 with arp + source routing"
+	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at “kernel defaults”; 4 of 4 with “arp + source routing”"
 	if got := interfacesTitle(view.New(run)); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}

@@ -146,12 +146,12 @@ func TestPageShows(t *testing.T) {
 	}
 	want := []string{
 		"4 findings",
-		"Goodput: 25 % of the limit at kernel defaults; 100 % with arp + source routing",
+		"Goodput: 25 % of the limit at “kernel defaults”; 100 % with “arp + source routing”",
 		"Writes: 4 improve goodput and 2 are inconclusive; reads: 2 improve goodput and 4 make no difference",
-		"1 of 4 interfaces of server carries the data at kernel defaults; 4 of 4 with arp + source routing",
-		"1 link is full at kernel defaults; 4 with arp + source routing",
+		"1 of 4 interfaces of server carries the data at “kernel defaults”; 4 of 4 with “arp + source routing”",
+		"1 link is full at “kernel defaults”; 4 with “arp + source routing”",
 		"Every busy interface of server keeps its load through the window, within 0.8 %",
-		"6 of 10 neighbour entries lead to the wrong interface at kernel defaults; none with arp + source routing",
+		"6 of 10 neighbour entries lead to the wrong interface at “kernel defaults”; none with “arp + source routing”",
 		"Every trust check passed", "Environment", "Make this run again",
 	}
 	if !slices.Equal(h2, want) {

@@ -287,10 +287,10 @@ func (g *grid) BeforeAfter(say func(r *Row, c int) string) string {
 	}
 	text := g.PerColumn(func(c int) string { return say(pair[0], c) })
 	if len(g.Rows) > 1 {
-		text += " at " + pair[0].Name
+		text += " at " + words.Name(pair[0].Name)
 	}
 	if len(pair) == 2 {
-		text += "; " + g.PerColumn(func(c int) string { return say(pair[1], c) }) + " with " + pair[1].Name
+		text += "; " + g.PerColumn(func(c int) string { return say(pair[1], c) }) + " with " + words.Name(pair[1].Name)
 	}
 	return text
 }

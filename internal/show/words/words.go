@@ -33,6 +33,16 @@ func FirstFew(list []string, word string) string {
 	return Join(list, word)
 }
 
+// Name is the name of a level or a treatment within a sentence: in quotes where it could be
+// read as a part of that, and as it is where a character or digit shows that it is a name,
+// such as arp_ignore=1.
+func Name(name string) string {
+	if !strings.Contains(name, " ") && strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) || name == "" {
+		return name
+	}
+	return "“" + name + "”"
+}
+
 // ForName is " for" and a name; empty where that is.
 func ForName(name string) string {
 	if name == "" {
