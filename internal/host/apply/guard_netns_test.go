@@ -157,6 +157,20 @@ func TestGuardAndRecovery(t *testing.T) {
 		if len(guard) != 1 {
 			t.Fatalf("processes %v: expected one guard", guard)
 		}
+		// It keeps nothing open that others wait for, such as sshd(8), and no lock.
+		stat := strings.Fields(kerneltest.Do(t, "cat", fmt.Sprintf("/proc/%d/stat", guard[0])))
+		if stat[5] != stat[0] { // proc(5): session
+			t.Errorf("the guard %s is in session %s", stat[0], stat[5])
+		}
+		for fd := range 3 {
+			file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", guard[0], fd))
+			if err != nil || fd == 0 && !strings.HasPrefix(file, "pipe:") || fd > 0 && file != "/dev/null" {
+				t.Errorf("descriptor %d of the guard is %q, %v", fd, file, err)
+			}
+		}
+		if locks := kerneltest.Do(t, "cat", "/proc/locks"); strings.Contains(locks, fmt.Sprintf(" %d ", guard[0])) {
+			t.Errorf("the guard %d has a lock:\n%s", guard[0], locks)
+		}
 		if err := syscall.Kill(guard[0], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
