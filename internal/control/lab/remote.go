@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/topology"
 )
 
 // remote is a real host's agent as seen by the conductor.
@@ -117,16 +118,17 @@ func (r *remote) exitDetail() string {
 	return r.detail()
 }
 
-// detail is the standard error of a real host's command so far, for an error message.
+// detail is the standard error of a real host's command so far, for an error message. Of
+// the command it has the program alone: errors are kept, and its arguments may be secrets.
 func (r *remote) detail() string {
 	if r == nil {
 		return ""
 	}
-	command := strings.Join(r.cmd.Args, " ")
+	command := r.cmd.Args[0]
 	if text := strings.TrimSpace(r.stderr.String()); text != "" {
 		return fmt.Sprintf(" (%s printed: %s)", command, text)
 	}
-	return fmt.Sprintf(" (command: %s)", command)
+	return fmt.Sprintf(" (via %s …; linerate check lists the command)", command)
 }
 
 // startRemotes starts an agent on each real host, by its `via`.
@@ -153,7 +155,7 @@ func (l *Lab) attachRemote(name string, via []string, agent string) error {
 		}
 		agent = agentProgram(via, own)
 	}
-	r, err := startRemote(name, slices.Concat(via, []string{agent, "agent", "--stdio", "--node", name}))
+	r, err := startRemote(name, slices.Concat(via, topology.AgentWords(agent, name)))
 	if err != nil {
 		return fmt.Errorf("starting the agent of %s: %w", name, err)
 	}

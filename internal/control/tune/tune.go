@@ -127,6 +127,15 @@ func newTuner(o Options) *Tuner {
 // Name is the list's, for people.
 func (t *Tuner) Name() string { return t.options.Name }
 
+// Commands are what trying the list executes: those of the base.
+func (t *Tuner) Commands() ([]topology.Command, error) {
+	plan, err := study.NewPlan(t.study)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Commands(), nil
+}
+
 // Runs are those that were made, the first one first.
 func (t *Tuner) Runs() []*record.Run { return t.runs }
 

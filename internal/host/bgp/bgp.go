@@ -22,13 +22,14 @@ import (
 	"linerate/internal/host/program"
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/message"
+	"linerate/internal/model/topology"
 )
 
 // Package is the name of the daemon's package in Debian and its derivatives.
 const Package = "bird2"
 
 // Program is the name of the daemon's program.
-const Program = "bird"
+const Program = topology.BGPDaemon
 
 // Daemon is a host's routing daemon. The zero value is not running.
 type Daemon struct {

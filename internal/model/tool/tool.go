@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
@@ -104,6 +105,25 @@ func Find(name string) (*Tool, bool) {
 // ServerWords and ClientWords are the commands, program first.
 func (t *Tool) ServerWords(j Job) []string { return append([]string{t.Server}, t.server(j)...) }
 func (t *Tool) ClientWords(j Job) []string { return append([]string{t.Client}, t.client(j)...) }
+
+// Shown are the commands of server and client as people read them before the port is
+// known: it is spelled PORT, and the next one PORT+1.
+func (t *Tool) Shown(j Job) (server, client []string) {
+	return shown(t.ServerWords, j), shown(t.ClientWords, j)
+}
+
+func shown(words func(Job) []string, j Job) []string {
+	const port, other = 40000, 50000
+	j.Destination = netip.AddrPortFrom(j.Destination.Addr(), port)
+	made := words(j)
+	j.Destination = netip.AddrPortFrom(j.Destination.Addr(), other)
+	for i, word := range words(j) {
+		if word != made[i] {
+			made[i] = strings.NewReplacer(strconv.Itoa(port+1), "PORT+1", strconv.Itoa(port), "PORT").Replace(made[i])
+		}
+	}
+	return made
+}
 
 // Parse reads what both ends of one client and its server have printed.
 func (t *Tool) Parse(client, server string) (Report, error) {

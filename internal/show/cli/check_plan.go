@@ -47,6 +47,8 @@ type planDocument struct {
 	// Warnings say what a run will not show (percentiles of too few requests, verdicts on
 	// too few blocks), and which parameters it may not find.
 	Warnings []string `json:"warnings,omitempty"`
+	// Commands are all that a run executes besides linerate itself in a lab.
+	Commands []topology.Command `json:"commands,omitempty"`
 	// parameters are those of Warnings about parameters, which text has above the plan.
 	parameters []run.ParameterWarning
 	unit       string // of goodput, in text
@@ -98,7 +100,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		Blocks: blocks, Trials: blocks * len(p.Treatments),
 		EstimateS:   p.Time(blocks).Seconds(),
 		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p),
-		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(),
+		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(), Commands: p.Commands(),
 	}
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)

@@ -21,7 +21,7 @@ func (d *planDocument) shown() document.Document {
 	return document.Document{
 		Title: fmt.Sprintf("%s · %s × %s = %s · %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
 			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), d.time),
-		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.treatments()), document.Tables(d.changes()), d.order()},
+		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.treatments()), document.Tables(d.changes()), document.Tables(d.commands()), d.order()},
 			func(part []document.Block) bool { return len(part) == 0 }),
 	}
 }
@@ -97,6 +97,18 @@ func (d *planDocument) changes() *document.Table {
 		return nil
 	}
 	return document.FigureList(rows)
+}
+
+// commands are what a run executes; nil: nothing.
+func (d *planDocument) commands() *document.Table {
+	if len(d.Commands) == 0 {
+		return nil
+	}
+	t := &document.Table{Columns: []document.Column{{Head: "executes on"}, {Head: "command", Wrap: true}}}
+	for _, c := range d.Commands {
+		t.Add(c.Node, commandText(c))
+	}
+	return t
 }
 
 // someLines are the lines, or of many the first ones and the last.

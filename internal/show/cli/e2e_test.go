@@ -48,7 +48,7 @@ func startLab(t *testing.T, dir string, args ...string) func() *record.Run {
 	t.Helper()
 	kerneltest.RequireNamespaces(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	cmd := command(t, ctx, dir, append([]string{"run", "--json", "--quiet"}, args...)...)
+	cmd := command(t, ctx, dir, append([]string{"run", "--json", "--quiet", "--trust"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {

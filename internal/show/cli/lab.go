@@ -82,7 +82,7 @@ type labTimes struct {
 func newLabUpCommand(s streams) *cobra.Command {
 	var o lab.Options
 	var until string
-	var asJSON bool
+	var asJSON, trust bool
 	cmd := &cobra.Command{
 		Use:   "up FILE|STUDY",
 		Short: "Make the topology of a file, and keep it until Ctrl-C",
@@ -95,6 +95,9 @@ func newLabUpCommand(s streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := s.permit(cmd.Context(), args[0], trust, t.Commands()); err != nil {
+				return err
+			}
 			if until == "ready" {
 				o.Name = ""
 			}
@@ -102,6 +105,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().BoolVar(&trust, "trust", false, trustUsage)
 	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
 	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "", "ready: take the lab down again once all agents are ready, and print how long both took")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")

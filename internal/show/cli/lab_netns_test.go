@@ -63,7 +63,7 @@ func labUpFor(t *testing.T, file string) *labUnderTest {
 	kerneltest.RequireNamespaces(t)
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), rand.Uint64())
 	l := &labUnderTest{dir: t.TempDir(), name: name, mark: "LINERATE_TEST_MARK=" + name, words: &transcript{}}
-	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--lab", name)
+	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--trust", "--lab", name)
 	l.cmd.Env = append(l.cmd.Env, l.mark)
 	l.cmd.Stderr = l.words
 	if err := l.cmd.Start(); err != nil {

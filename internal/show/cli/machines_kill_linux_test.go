@@ -41,7 +41,7 @@ func TestMachineKilled(t *testing.T) {
 	if err := os.WriteFile(file, fmt.Appendf(nil, machinesSettings, via...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	conductor := command(t, t.Context(), dir, "run", "--quiet", "--set", "workload.duration=60s", file)
+	conductor := command(t, t.Context(), dir, "run", "--trust", "--quiet", "--set", "workload.duration=60s", file)
 	if err := conductor.Start(); err != nil {
 		t.Fatal(err)
 	}

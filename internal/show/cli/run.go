@@ -41,7 +41,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
   linerate run arp-flux --only "kernel defaults,static ARP entries" --seed 7
   linerate run mine.yaml --set workload.duration=5s --until 2% --budget 5m`,
 		Annotations: map[string]string{flagSections: `Common flags: set only name resume out json quiet
-			Trials: replicates until budget seed part wait allow-machine-settings`},
+			Trials: replicates until budget seed part wait trust allow-machine-settings`},
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (f.resume != "") {
@@ -69,6 +69,11 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	if err := export.Writable(cmp.Or(f.out, "runs")); err != nil {
 		return usageError(fmt.Errorf("%w: nothing was run; --out names another directory", err))
+	}
+	if plan != nil {
+		if err := s.permit(ctx, args[0], f.trust, plan.Commands()); err != nil {
+			return err
+		}
 	}
 	store, err := openNotebook(ctx)
 	if err != nil {

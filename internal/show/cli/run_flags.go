@@ -91,7 +91,7 @@ func (f *planFlags) parameters(stderr io.Writer, file string, plan *study.Plan) 
 type trialFlags struct {
 	out           string
 	asJSON, quiet bool
-	wait          bool
+	wait, trust   bool
 	flags         *pflag.FlagSet
 }
 
@@ -105,6 +105,7 @@ func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json stri
 	flags.BoolVar(&f.asJSON, "json", false, json)
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
+	flags.BoolVar(&f.trust, "trust", false, trustUsage)
 	flags.BoolVar(&o.AllowMachine, permission, false, "permit settings that change more than one network namespace")
 }
 

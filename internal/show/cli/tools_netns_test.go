@@ -133,7 +133,7 @@ func TestToolsEndWithTheRun(t *testing.T) {
 	if err := os.WriteFile(file, []byte(long), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t, t.Context(), dir, "run", file, "--quiet")
+	cmd := command(t, t.Context(), dir, "run", file, "--trust", "--quiet")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestToolsEndWithTheRun(t *testing.T) {
 // made, and what needs no such program can be run.
 func TestToolNotInstalled(t *testing.T) {
 	for _, args := range [][]string{
-		{"run", labFile(t, "tools.yaml"), "--quiet"},
+		{"run", labFile(t, "tools.yaml"), "--trust", "--quiet"},
 		{"check", labFile(t, "tools.yaml")},
 	} {
 		cmd := command(t, t.Context(), t.TempDir(), args...)

@@ -41,7 +41,7 @@ linerate (--lists).`,
 		Annotations: map[string]string{
 			flagSections: `Common flags: lint lists on rate rtt loss ablate keep host json quiet
 				What is judged: response margin accept-goodput accept-latency search
-				Trials: replicates until budget seed set wait allow-machine-settings
+				Trials: replicates until budget seed set wait trust allow-machine-settings
 				Files: system elsewhere
 				Results: out run`,
 			details: `Files are read in the order given, a directory's *.conf in the order of their names; - is standard input. They may be sysctl.conf and sysctl.d files, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's loader.conf, or tuned profiles.
@@ -131,6 +131,13 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return inputError(file, err)
 	}
+	commands, err := t.Commands()
+	if err != nil {
+		return inputError(file, err)
+	}
+	if err := s.permit(cmd.Context(), f.on, f.trust, commands); err != nil {
+		return err
+	}
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
 		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
@@ -192,7 +199,7 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 		_, err := writePage(context.Background(), f.directory(made.ID), made)
 		return err
 	}
-	o.Ask = f.asker(cmd.Context(), s, progress)
+	o.Ask = f.asker(cmd.Context(), s)
 	return o
 }
 

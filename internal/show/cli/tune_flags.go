@@ -120,7 +120,7 @@ func (f tuneFlags) again(args []string) string {
 	words := []string{"linerate tune"}
 	f.flags.Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "seed", "json", "quiet", "out", "wait":
+		case "seed", "json", "quiet", "out", "wait", "trust":
 		case "keep":
 			if !f.given("ablate") && !f.given("run") {
 				words = append(words, "--ablate")

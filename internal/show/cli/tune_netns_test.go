@@ -108,7 +108,7 @@ func runTune(t *testing.T, dir string, args ...string) *record.Tune {
 // runTuneSaying is runTune with what was said on standard error.
 func runTuneSaying(t *testing.T, dir string, args ...string) (*record.Tune, string) {
 	t.Helper()
-	cmd := command(t, t.Context(), dir, append([]string{"tune", "--json", "--quiet"}, args...)...)
+	cmd := command(t, t.Context(), dir, append([]string{"tune", "--json", "--quiet", "--trust"}, args...)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
@@ -269,7 +269,7 @@ design: {replicates: 4}
 func interruptedTune(t *testing.T, dir string, args ...string) (id string) {
 	t.Helper()
 	isOn := watchTuned(t)
-	cmd := command(t, t.Context(), dir, append([]string{"tune"}, args...)...)
+	cmd := command(t, t.Context(), dir, append([]string{"tune", "--trust"}, args...)...)
 	var errs bytes.Buffer
 	cmd.Stdout = io.Discard
 	said, err := cmd.StderrPipe()
@@ -329,7 +329,7 @@ func tuneAndKill(t *testing.T, victim string) {
 	for kill := range tuneKills {
 		mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 		// A search has something set in most of its trials.
-		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--quiet", "--replicates", "50",
+		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--trust", "--quiet", "--replicates", "50",
 			"--search", "net.ipv4.tcp_orphan_retries=3..12", "--set", "workload.duration=50ms", "--set", "workload.warmup=20ms", "--set", "workload.interval=50ms")
 		cmd.Env = append(cmd.Env, mark)
 		var errs bytes.Buffer

@@ -29,7 +29,7 @@ func TestKilledConductorRevertsRealHosts(t *testing.T) {
 		before := stateOf(t, hosts)
 		for kill := range 3 {
 			mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
-			cmd := command(t, t.Context(), dir, "run", file, "--only", "static ARP entries", "--quiet")
+			cmd := command(t, t.Context(), dir, "run", file, "--only", "static ARP entries", "--trust", "--quiet")
 			cmd.Env = append(cmd.Env, mark)
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
@@ -138,8 +138,8 @@ func TestFailedRevertIsTold(t *testing.T) {
 			t.Fatalf("the file could not be made: %v\n%s", err, text)
 		}
 		for _, args := range [][]string{
-			{"lab", "up", file, "--until", "ready"},
-			{"run", file, "--only", "kernel defaults", "--replicates", "2", "--quiet"},
+			{"lab", "up", file, "--trust", "--until", "ready"},
+			{"run", file, "--only", "kernel defaults", "--replicates", "2", "--trust", "--quiet"},
 		} {
 			out, err := command(t, t.Context(), dir, args...).CombinedOutput()
 			if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != ExitFailed {

@@ -1,0 +1,102 @@
+// Package permitted remembers which commands of study files the user has permitted: a
+// file from elsewhere may name any program, for hosts that are reached by via.
+//
+// It asks nobody; the command line does. What a plan executes is known to packages
+// topology and study.
+package permitted
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"linerate/internal/kernel/file"
+	"linerate/internal/model/topology"
+)
+
+// Suffix follows the notebook's path in that of the file of permissions.
+const Suffix = "-permitted"
+
+const (
+	mostCommands = 10_000 // remembered; the oldest are forgotten
+	digest       = 2 * sha256.Size
+	mostBytes    = (mostCommands + 1) * (digest + 1)
+)
+
+// List is a list of commands in a file of mode 0600: their SHA-256, one a line.
+type List struct {
+	path  string
+	lines []string
+}
+
+// Beside reads what is permitted from beside a notebook. A file that others may write, or
+// that is not this user's, is an error: it would permit what they want.
+func Beside(notebook string) (*List, error) {
+	p := &List{path: notebook + Suffix}
+	text, err := file.ReadOwn(p.path, mostBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("permitted commands: %w", err)
+	}
+	p.lines = strings.Fields(string(text))
+	return p, nil
+}
+
+// Without returns those of the commands that are not permitted.
+func (p *List) Without(commands []topology.Command) (list []topology.Command) {
+	for _, c := range commands {
+		if !slices.Contains(p.lines, key(c)) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Add permits commands from now on.
+func (p *List) Add(commands []topology.Command) error {
+	for _, c := range commands {
+		if k := key(c); !slices.Contains(p.lines, k) {
+			p.lines = append(p.lines, k)
+		}
+	}
+	p.lines = p.lines[max(0, len(p.lines)-mostCommands):]
+	if err := p.write(); err != nil {
+		return fmt.Errorf("remember permitted commands: %w", err)
+	}
+	return nil
+}
+
+// write replaces the file at once: a reader never sees half of it.
+func (p *List) write() (err error) {
+	dir := filepath.Dir(p.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	made, err := os.CreateTemp(dir, ".permitted-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = made.WriteString(strings.Join(p.lines, "\n") + "\n")
+	err = errors.Join(err, made.Close())
+	if err == nil {
+		err = os.Rename(made.Name(), p.path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(made.Name()))
+	}
+	return err
+}
+
+// key identifies a command: its node and its words, without addresses and ports.
+func key(c topology.Command) string {
+	sum := sha256.Sum256([]byte(c.Node + "\x00" + c.Alike))
+	return hex.EncodeToString(sum[:])
+}

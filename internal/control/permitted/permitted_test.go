@@ -1,0 +1,98 @@
+package permitted
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"linerate/internal/model/topology"
+)
+
+func command(node string, words ...string) topology.Command {
+	alike := ""
+	for _, w := range words {
+		alike += w + "\x00"
+	}
+	return topology.Command{Node: node, Argv: words, Alike: alike}
+}
+
+// TestRemembered: what was permitted is, also in the next process, and nothing else.
+func TestRemembered(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "new", "notebook.db")
+	ssh := command("nas", "ssh", "nas")
+	list, err := Beside(book)
+	if err != nil || len(list.Without([]topology.Command{ssh})) != 1 {
+		t.Fatalf("at first: %+v, %v", list, err)
+	}
+	if err := list.Add([]topology.Command{ssh, ssh}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = Beside(book); err != nil || len(list.lines) != 1 {
+		t.Fatalf("read again: %+v, %v", list, err)
+	}
+	others := []topology.Command{command("pc", "ssh", "nas"), command("nas", "ssh", "nas", "x"), command("nas", "ssh")}
+	if got := list.Without(append(others, ssh)); len(got) != len(others) {
+		t.Errorf("not permitted: %+v, want %+v", got, others)
+	}
+	info, err := os.Stat(book + Suffix)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+	if dir, err := os.Stat(filepath.Dir(book)); err != nil || dir.Mode().Perm() != 0o700 {
+		t.Errorf("directory's mode %v, %v; want 0700", dir.Mode(), err)
+	}
+}
+
+// TestOthersCannotPermit: a list that others may write, or have put there by a link, is
+// not read.
+func TestOthersCannotPermit(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "notebook.db")
+	path := book + Suffix
+	list, _ := Beside(book)
+	if err := list.Add([]topology.Command{command("nas", "ssh")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []os.FileMode{0o602, 0o620, 0o666, 0o644} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Beside(book); err == nil {
+			t.Errorf("mode %04o was read", mode)
+		}
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".real"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path+".real", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Beside(book); err == nil {
+		t.Error("a symbolic link was followed")
+	}
+}
+
+// TestBounded: the oldest are forgotten, and a file that is longer than any is refused.
+func TestBounded(t *testing.T) {
+	book := filepath.Join(t.TempDir(), "notebook.db")
+	list, _ := Beside(book)
+	for i := range mostCommands {
+		list.lines = append(list.lines, key(command("n", string(rune('a'+i%26)), string(rune(i)))))
+	}
+	last := command("nas", "ssh")
+	if err := list.Add([]topology.Command{last}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := Beside(book)
+	if err != nil || len(list.lines) != mostCommands || len(list.Without([]topology.Command{last})) != 0 {
+		t.Fatalf("%d commands, %v", len(list.lines), err)
+	}
+	if err := os.Truncate(book+Suffix, mostBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Beside(book); err == nil {
+		t.Error("a file without a bound was read")
+	}
+}
