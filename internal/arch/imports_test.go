@@ -187,6 +187,37 @@ func streamViolations(s source) []string {
 	return found
 }
 
+// TestChildren: the environment of what the program starts is made in one place.
+func TestChildren(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, v := range childViolations(s) {
+			t.Error(v)
+		}
+	}
+}
+
+// childViolations are children that would inherit secrets.
+func childViolations(s source) []string {
+	if !within(s.dir, "internal") || s.test || isKit(s.dir) || s.dir == "internal/kernel/proc" {
+		return nil
+	}
+	var found []string
+	report := func(name string, at token.Position) {
+		found = append(found, fmt.Sprintf("%s: %s: children are made by proc.Command, whose environment has no secrets", at, name))
+	}
+	s.uses("os/exec", func(name string, at token.Position) {
+		if strings.HasPrefix(name, "Command") {
+			report("exec."+name, at)
+		}
+	})
+	s.uses("os", func(name string, at token.Position) {
+		if name == "Environ" || name == "StartProcess" {
+			report("os."+name, at)
+		}
+	})
+	return found
+}
+
 // TestLayersExist: every layer that the rules name has Go files.
 func TestLayersExist(t *testing.T) {
 	all := sources(t)

@@ -74,7 +74,7 @@ var restricted = []struct {
 		[]string{"internal/show/cli", "script/manual"},
 		"flags and terminals belong to the command line"},
 	{[]string{"os/exec"},
-		[]string{"internal/control/lab", "internal/control/run", "internal/host/program", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release", "script/undisturbed"},
+		[]string{"internal/kernel/proc", "internal/control/lab", "internal/control/run", "internal/host/program", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release", "script/undisturbed"},
 		"programs are started only to reach a host (via, a lab's processes), as the tool or the routing daemon that a study names, as the user's command (lab exec, lab shell), or by a script; this program itself also where a flow has more connections than RLIMIT_NOFILE allows one process"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},

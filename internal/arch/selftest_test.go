@@ -38,6 +38,9 @@ func TestRulesBite(t *testing.T) {
 		{"standard error above main", "internal/control/run/x.go", "import \"os\"\nvar _ = os.Stderr", streamViolations, "os.Stderr"},
 		{"standard output by fmt", "internal/show/cli/x.go", "import \"fmt\"\nfunc f() { fmt.Println() }", streamViolations, "fmt.Println"},
 		{"standard error of a lab's process", "internal/control/lab/links.go", "import \"os\"\nvar _ = os.Stderr", streamViolations, ""},
+		{"a child with secrets", "internal/host/program/x.go", "import \"os/exec\"\nvar a = exec.Command(\"x\")", childViolations, "exec.Command"},
+		{"an environment with secrets", "internal/control/lab/x.go", "import \"os\"\nvar a = os.Environ()", childViolations, "os.Environ"},
+		{"a child in a test", "internal/host/program/x_test.go", "import \"os/exec\"\nvar a = exec.Command(\"x\")", childViolations, ""},
 		{"cgo", "internal/kernel/x.go", `import "C"`, importViolations, `"C"`},
 		{"cgo in a test", "internal/kernel/x_test.go", `import "C"`, importViolations, `"C"`},
 

@@ -102,7 +102,7 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 	}
 	var cmd *exec.Cmd
 	err = nodes[i].DoAsHost(func() error {
-		cmd = exec.Command(v.Argv[0], v.Argv[1:]...)
+		cmd = proc.Command(v.Argv[0], v.Argv[1:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
 		cmd.Env, cmd.Dir = v.Env, v.Dir
 		cmd.SysProcAttr = execAttributes(v.Terminal)
@@ -183,7 +183,7 @@ func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, 
 	if err != nil {
 		dir = "/"
 	}
-	v := execRequest{Host: host, Argv: argv, Env: os.Environ(), Dir: dir, Terminal: terminal}
+	v := execRequest{Host: host, Argv: argv, Env: proc.ChildEnvironment(), Dir: dir, Terminal: terminal}
 	// Any user can bind the name: the streams are passed to a lab of this user only.
 	if err := file.SendFiles(conn, v, streams[0], streams[1], streams[2]); err != nil {
 		return 1, err

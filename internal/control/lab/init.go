@@ -31,7 +31,7 @@ const self = "/proc/self/exe"
 
 // program is this program with other arguments.
 func program(args ...string) *exec.Cmd {
-	cmd := exec.Command(self, args...)
+	cmd := proc.Command(self, args...)
 	cmd.Args[0] = "linerate"
 	return cmd
 }
@@ -136,7 +136,7 @@ func startAgent(name string, fd int) error {
 	stream := os.NewFile(uintptr(fd), name)
 	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stream, stream, os.Stderr
-	cmd.Env = append(os.Environ(), agentEnvironment...)
+	cmd.Env = append(cmd.Env, agentEnvironment...)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/topology"
 )
 
@@ -45,7 +46,7 @@ func startRemote(node string, argv []string) (*remote, error) {
 		in.Close()
 		return nil, err
 	}
-	r := &remote{node: node, cmd: exec.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{}, ended: make(chan struct{})}
+	r := &remote{node: node, cmd: proc.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{}, ended: make(chan struct{})}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirIn, theirOut, r.stderr
 	// A session of its own: Ctrl-C at the terminal must not reach the agents, which
 	// live until they have reverted their settings.

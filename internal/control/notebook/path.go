@@ -15,8 +15,8 @@ const Variable = "LINERATE_NOTEBOOK"
 // (XDG Base Directory Specification: a relative XDG_DATA_HOME is ignored).
 func Path(getenv func(string) string) (string, error) {
 	if named := getenv(Variable); named != "" {
-		if strings.Contains(named, "://") {
-			return "", fmt.Errorf("%s=%q: expected the path of a file, not an address", Variable, named)
+		if scheme, _, address := strings.Cut(named, "://"); address { // which may have a password
+			return "", fmt.Errorf("%s=%.20q…: expected the path of a file, not an address", Variable, scheme+"://")
 		}
 		path, err := filepath.Abs(named)
 		if err != nil {

@@ -50,7 +50,7 @@ func (l *Launcher) Close() { l.once.Do(func() { close(l.calls) }) }
 // from, and keeps none of their files open. Its standard input is given; the channel is
 // closed when it has ended.
 func Detach(in *os.File, args ...string) (ended <-chan struct{}, err error) {
-	cmd := exec.Command("/proc/self/exe", args...)
+	cmd := proc.Command("/proc/self/exe", args...)
 	cmd.Args[0], cmd.Dir, cmd.Stdin = "linerate", "/", in
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -122,7 +122,7 @@ func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
 const wordsGrace = 200 * time.Millisecond
 
 func begin(command []string, alone bool) (*Program, error) {
-	p := &Program{cmd: exec.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone, ended: make(chan struct{})}
+	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
 	// Not the agent's own environment: iperf takes options from there.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}

@@ -86,7 +86,7 @@ type process struct {
 
 // command is how a process is started; tests start another.
 var command = func() *exec.Cmd {
-	cmd := exec.Command("/proc/self/exe", WorkerCommand)
+	cmd := proc.Command("/proc/self/exe", WorkerCommand)
 	cmd.Args[0] = "linerate"
 	return cmd
 }

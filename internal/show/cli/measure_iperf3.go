@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 )
 
@@ -17,7 +18,7 @@ type iperf3Flags struct {
 }
 
 // iperf3Password holds the password where no file is named, as for iperf3 itself.
-const iperf3Password = "IPERF3_PASSWORD"
+const iperf3Password = proc.Iperf3PasswordVariable
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is that of an iperf3 server (default port 5201); docs/iperf3.md lists the figures that are then unknown")
@@ -38,7 +39,7 @@ func (f iperf3Flags) login() (*message.Iperf3Login, error) {
 	}
 	password := os.Getenv(iperf3Password)
 	if f.password != "" {
-		text, err := readSmall("--iperf3-password", f.password)
+		text, err := readSecret("--iperf3-password", f.password)
 		if err != nil {
 			return nil, err
 		}

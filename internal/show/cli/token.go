@@ -7,30 +7,32 @@ import (
 	"strings"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/proc"
 )
 
 // tokenVariable holds the token where no file is named.
-const tokenVariable = "LINERATE_TOKEN"
+const tokenVariable = proc.TokenVariable
 
 const tokenUsage = "file with the token (default: the token in $" + tokenVariable + ")"
 
 // readToken finds the token: never on the command line, where every user of the
 // machine can see it.
-func readToken(file string) (string, error) {
-	if file == "" {
+func readToken(path string) (string, error) {
+	if path == "" {
 		token := os.Getenv(tokenVariable)
 		if token == "" {
 			return "", nil
 		}
 		return token, checkToken("$"+tokenVariable, token)
 	}
-	data, err := readSmall("--token", file)
+	data, err := readSecret("--token", path)
 	token := strings.TrimSpace(string(data))
 	if err == nil && token == "" {
-		err = usageError(fmt.Errorf("--token %s: expected a file with a token", file))
+		err = usageError(fmt.Errorf("--token %s: expected a file with a token", path))
 	}
 	if err == nil {
-		err = checkToken("--token "+file, token)
+		err = checkToken("--token "+path, token)
 	}
 	return token, err
 }
@@ -45,6 +47,21 @@ func checkToken(where, token string) error {
 		where, len(token), greeting.LeastToken))
 }
 
+// readSecret reads a file that a flag names and that others may not read.
+func readSecret(flag, path string) ([]byte, error) {
+	data, err := file.ReadPrivate(path, longestFile)
+	if err == nil && len(data) == 0 {
+		err = fmt.Errorf("%s: expected a file that is not empty", path)
+	}
+	if err != nil {
+		return nil, usageError(fmt.Errorf("%s: %w", flag, err))
+	}
+	return data, nil
+}
+
+// longestFile is how many bytes a file of secrets, users or keys may have.
+const longestFile = 64 << 10
+
 // readSmall reads a file that a flag names, which is neither empty nor large.
 func readSmall(flag, file string) ([]byte, error) {
 	f, err := os.Open(file)
@@ -56,13 +73,12 @@ func readSmall(flag, file string) ([]byte, error) {
 		return nil, usageError(fmt.Errorf("%s %s: a directory; expected a file", flag, file))
 	}
 	defer f.Close()
-	const longest = 64 << 10
-	data, err := io.ReadAll(io.LimitReader(f, longest+1))
+	data, err := io.ReadAll(io.LimitReader(f, longestFile+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", flag, err)
-	case len(data) == 0 || len(data) > longest:
-		return nil, usageError(fmt.Errorf("%s %s: expected a file with 1 to %d bytes", flag, file, longest))
+	case len(data) == 0 || len(data) > longestFile:
+		return nil, usageError(fmt.Errorf("%s %s: expected a file with 1 to %d bytes", flag, file, longestFile))
 	}
 	return data, nil
 }

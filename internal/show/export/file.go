@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -32,9 +33,18 @@ func Writable(dir string) error {
 
 // WriteFile writes a file beside its place and moves it there once it is whole
 // and on disk, so that a reader never sees half of it and a full disk leaves
-// what was there before. Into a device or pipe, such as /dev/stdout, it writes directly.
-// Its errors name path, never the file beside it.
-func WriteFile(path string, write func(io.Writer) error) (err error) {
+// what was there before. Its mode follows the umask. Into a device or pipe, such as
+// /dev/stdout, it writes directly. Its errors name path, never the file beside it.
+func WriteFile(path string, write func(io.Writer) error) error {
+	return writeFile(path, 0o666, write)
+}
+
+// WritePrivate is WriteFile with mode 0600.
+func WritePrivate(path string, write func(io.Writer) error) error {
+	return writeFile(path, 0o600, write)
+}
+
+func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -42,14 +52,12 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 		}
 		return unwritable(path, errors.Join(write(f), f.Close()))
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	name := fmt.Sprintf(".%s-%016x", filepath.Base(path), rand.Uint64())
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return unwritable(path, err)
 	}
 	err = write(f)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -136,7 +136,11 @@ func prepare(path string) error {
 	if err != nil {
 		return unwritable(err)
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	err = probe.Close()
+	// Of mode 0600, which SQLite gives its other files, too. Where there are no hard links,
+	// or another process was faster, SQLite makes the file.
+	_ = os.Link(probe.Name(), path)
+	return errors.Join(err, os.Remove(probe.Name()))
 }
 
 func kind(info fs.FileInfo) string {

@@ -234,7 +234,7 @@ func (s *Store) lockPath(id string) string { return filepath.Join(s.path+"-locks
 
 func (s *Store) lock(id string) (*file.FileLock, error) {
 	path := s.lockPath(id)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
 	hold, err := file.LockFile(path, fmt.Sprintf("process %d", os.Getpid()))

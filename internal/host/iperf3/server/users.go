@@ -2,18 +2,18 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rsa"
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"linerate/internal/host/iperf3"
+	"linerate/internal/kernel/file"
 	"linerate/internal/model/unit"
 )
 
@@ -25,14 +25,17 @@ type Users struct {
 	pkcs1 bool
 }
 
-// maxUsers bounds the file of users.
-const maxUsers = 1 << 20
+// Bounds of the files of users and of the key.
+const (
+	maxUsers = 1 << 20
+	maxKey   = 64 << 10
+)
 
 // LoadUsers reads the key and has a first look at the file of users, which is
 // read again for each test. PKCS1 also takes tokens of iperf3 before 3.17, whose
 // padding helps those who want to find out what a token says.
 func LoadUsers(key, users string, skew time.Duration, pkcs1 bool) (*Users, error) {
-	text, err := os.ReadFile(key)
+	text, err := file.ReadPrivate(key, maxKey)
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +97,12 @@ func (l *Users) check(token string, now time.Time) error {
 
 // find looks a user up: a line has the name, a comma, and the hash of the password.
 func (l *Users) find(user, password string) (bool, error) {
-	file, err := os.Open(l.users)
+	text, err := file.ReadPrivate(l.users, maxUsers)
 	if err != nil {
 		return false, err
 	}
-	defer file.Close()
 	want, found := iperf3.PasswordHash(user, password), 0
-	lines := bufio.NewScanner(io.LimitReader(file, maxUsers))
+	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {
 		name, hash, ok := strings.Cut(strings.TrimRight(lines.Text(), "\r"), ",")
 		if !ok || strings.HasPrefix(name, "#") || name != user {
