@@ -90,7 +90,7 @@ func TestCommandsAreConfirmed(t *testing.T) {
 	}{{"n", false}, {"", false}, {"yes", true}, {"n", true}} { // the last is not asked
 		controller, terminal, err := file.OpenPTY()
 		if err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 		if _, err := controller.WriteString(test.answer + "\n"); err != nil {
 			t.Fatal(err)

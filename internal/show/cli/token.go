@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -53,8 +55,11 @@ func readSecret(flag, path string) ([]byte, error) {
 	if err == nil && len(data) == 0 {
 		err = fmt.Errorf("%s: expected a file that is not empty", path)
 	}
-	if err != nil {
+	if _, named := errors.AsType[*fs.PathError](err); named {
 		return nil, usageError(fmt.Errorf("%s: %w", flag, err))
+	}
+	if err != nil {
+		return nil, usageError(fmt.Errorf("%s %w", flag, err))
 	}
 	return data, nil
 }
