@@ -99,7 +99,7 @@ func TestLimitsECMPRefuses(t *testing.T) {
 		"--flows 3x0bit":                         "is not a bit rate",
 		"--flows 9999999,9999999":                "19999998 together: expected at most 10000000",
 		"--flows 3 --links 0":                    "--links 0: expected 1 to 4096",
-		"--flows 3 --policy l5":                  `did you mean "l3"?`,
+		"--flows 3 --policy l5":                  `l3 and l4 exist`,
 		"--flows 3 --policy 4":                   "expected 0 to 3",
 		"--flows 3 --fields 7":                   "--fields is for --policy custom",
 		"--flows 3 --policy 3 --fields ports":    "expected a number such as 0x37",

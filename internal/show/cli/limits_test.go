@@ -54,7 +54,7 @@ func TestLimitsGoodputRefuses(t *testing.T) {
 		"--family ip":                  `--family "ip": expected ipv4 or ipv6`,
 		"--protocol sctp":              `--protocol "sctp": expected tcp or udp`,
 		"--mtu 20":                     "--mtu 20: expected 68 to 65535",
-		"--mtu 68 --family ipv6":       "nothing is left for payload",
+		"--mtu 68 --family ipv6":       "IPv6 needs at least 1280 bytes",
 		"--vlan 3":                     "3 VLAN tags: expected 0, 1 or 2",
 		"--mss 5":                      "nothing is left for payload",
 		"--mss -1":                     "--mss -1: expected",

@@ -48,7 +48,7 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 	add("idle links", "some with a chance of %s; %s of %d used on average", chance(f.SomeIdle), fourDigits(f.Used), f.Links)
 	add("busiest link", "%s of the flows on average", chance(f.Busiest))
 	if f.TogetherBps > 0 {
-		add("transfers", "%s until the last of %s is done", unit.FormatRate(f.TogetherBps), transferSizes(f))
+		add("transfers", "%s: %s until the last ends", transferSizes(f), unit.FormatRate(f.TogetherBps))
 	}
 	what, label := "flows", "enough"
 	if f.Distinct < f.Flows {
@@ -106,11 +106,11 @@ func carried(f ecmp.Forecast) (rows [][]string) {
 func transferSizes(f ecmp.Forecast) string {
 	switch {
 	case f.Sizes == "":
-		return "equal ones begun together"
+		return "equal ones that begin together"
 	case f.Shape == 0:
-		return "those of " + f.Sizes + " sizes"
+		return f.Sizes + " sizes, begun together"
 	}
-	return fmt.Sprintf("those of %s sizes (%g)", f.Sizes, f.Shape)
+	return fmt.Sprintf("%s sizes (%g), begun together", f.Sizes, f.Shape)
 }
 
 // origins are what the hash policy makes of the flows, if anything, and which figures
