@@ -215,7 +215,7 @@ const refusalInterval = time.Second
 func (l *sessionLog) line(session serve.Session) {
 	client := session.From.String()
 	if session.Program != "" {
-		client += "  " + strings.TrimSpace(session.Program+" "+session.Version)
+		client += " " + strings.TrimSpace(session.Program+" "+session.Version)
 	}
 	why := ""
 	if session.Err != nil {
@@ -230,7 +230,7 @@ func (l *sessionLog) line(session serve.Session) {
 			why += fmt.Sprintf(" (and %d more since the line before)", l.unlogged)
 		}
 		l.refused, l.unlogged = time.Now(), 0
-		say(l.w, "%s  %s  refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
+		say(l.w, "%s %s refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
 		return
 	}
 	text := "no test"
@@ -254,5 +254,5 @@ func (l *sessionLog) line(session serve.Session) {
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")
 	}
-	say(l.w, "%s  %s  %s\n", time.Now().Format(time.TimeOnly), client, text)
+	say(l.w, "%s %s %s\n", time.Now().Format(time.TimeOnly), client, text)
 }
