@@ -1,0 +1,68 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
+)
+
+// listedAddresses is how many addresses are listed one by one, of both ends together.
+const listedAddresses = 16
+
+// measuredAddresses are the totals of addresses, where an end has several. Of very
+// many, those of each end that got the least.
+func measuredAddresses(m *record.Measure) (blocks []document.Block) {
+	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
+	if m.Transactions != nil {
+		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, number.PerSecond
+	}
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "interface"}, {Head: "flows"}}}
+	for _, d := range m.Directions {
+		t.Columns = append(t.Columns, document.Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
+	}
+	for _, end := range addressesByEnd(m) {
+		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
+			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
+			fastest := end[len(end)-1]
+			blocks = append(blocks, document.Prose{Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
+				most, fastest.Host, len(end), fastest.Address, spelled(size(fastest)))})
+			end = end[:most]
+		}
+		for _, a := range end {
+			row := []string{a.Host, a.Address, cmp.Or(a.Interface, "?"), fmt.Sprint(a.Flows)}
+			for _, d := range m.Directions {
+				switch {
+				case d.Transactions != nil:
+					row = append(row, number.PerSecond(a.RatePerS))
+				case d.Direction == flow.Write:
+					row = append(row, unit.FormatRate(a.WriteBps))
+				default:
+					row = append(row, unit.FormatRate(a.ReadBps))
+				}
+			}
+			t.Add(row...)
+		}
+	}
+	if more := len(m.Addresses) - len(t.Rows); more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more addresses: --json has them all", more))
+	}
+	return append(blocks, t)
+}
+
+// addressesByEnd are the addresses of each end, copied.
+func addressesByEnd(m *record.Measure) (ends [][]record.MeasureAddress) {
+	for _, a := range m.Addresses {
+		if n := len(ends); n > 0 && ends[n-1][0].Host == a.Host {
+			ends[n-1] = append(ends[n-1], a)
+			continue
+		}
+		ends = append(ends, []record.MeasureAddress{a})
+	}
+	return ends
+}

@@ -1,0 +1,164 @@
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
+)
+
+// listedFlows is how many flows are listed one by one.
+const listedFlows = 16
+
+// measuredFlows lists the flows, or, when they are many, the slowest ones, and
+// why a few of them were held back.
+func measuredFlows(m *record.Measure) (parts [][]document.Block) {
+	flows := slices.Clone(m.Flows)
+	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, unit.FormatRate
+	if m.Transactions != nil {
+		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, number.PerSecond
+	}
+	t := &document.Table{Columns: []document.Column{{Head: "flow"}, {Head: "from", Extra: true}, {Head: "to", Extra: true}}}
+	if len(flows) > listedFlows {
+		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })
+		fastest := flows[len(flows)-1]
+		t.Caption = fmt.Sprintf("The %d slowest of %d flows; the fastest, %s, had %s", listedFlows, len(flows), fastest.ID, spelled(size(fastest)))
+		flows = flows[:listedFlows]
+	}
+	heads, row := flowColumns(m)
+	for i, head := range heads {
+		// What a flow was held back by may be a sentence, and an error stands in
+		// the last column.
+		t.Columns = append(t.Columns, document.Column{Head: head, Wrap: i == len(heads)-1})
+	}
+	for _, f := range flows {
+		t.Add(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)
+	}
+	parts = [][]document.Block{{t}}
+	const explained = 2
+	var reasons []string
+	for _, f := range flows {
+		if f.LimitedWhy != "" && len(flows) <= explained {
+			reasons = append(reasons, f.ID+": "+f.LimitedWhy)
+		}
+	}
+	if len(reasons) > 0 {
+		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
+	}
+	return parts
+}
+
+// flowColumns are the columns of flows, by their protocol.
+func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []string) {
+	switch {
+	case m.Transactions != nil:
+		return []string{"rate", "p50", "p99", "max", "connections"}, func(f record.Flow) []string {
+			x := f.Transactions
+			if x == nil {
+				return []string{"?", "?", "?", "?", f.Error}
+			}
+			texts := []string{number.PerSecond(f.TransactionsPerS), "?", "?", "?", unit.FormatCount(x.Connections)}
+			if l := x.Latency; l != nil {
+				p := l.Percentiles()
+				texts[1], texts[2], texts[3] = known(p[0]), known(p[2]), number.Microseconds(l.MaxUs)
+			}
+			if f.Error != "" {
+				texts[4] += ": " + f.Error
+			}
+			return texts
+		}
+	case m.Datagrams != nil:
+		return []string{"goodput", "sent", "lost", "jitter"}, func(f record.Flow) []string {
+			g := f.Datagrams
+			if g == nil {
+				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
+			}
+			texts := []string{unit.FormatRate(f.GoodputBps), unit.FormatCount(g.Sent), unit.FormatPercent(lost(g)), number.Microseconds(g.JitterUs)}
+			if f.Error != "" {
+				texts[3] = f.Error
+			}
+			return texts
+		}
+	}
+	return []string{"goodput", "resent", "RTT", "held back by"}, func(f record.Flow) []string {
+		rtt := "?"
+		if f.SenderInfo != nil {
+			rtt = number.Significant(float64(f.SenderInfo.RTTUs)/1e3, 2) + " ms"
+		}
+		by := f.LimitedBy
+		switch {
+		case f.Error != "":
+			by = f.Error
+		case by == "":
+			by = "not attributed"
+		}
+		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.ResentBytes())), rtt, by}
+	}
+}
+
+// known is a percentile, or a dash where there are too few values for it.
+func known(p record.Percentile) string {
+	if p.Rank != "" {
+		return "–"
+	}
+	return number.Microseconds(p.Us)
+}
+
+func lost(g *record.Datagrams) float64 {
+	return float64(g.Lost) / float64(max(g.Lost+g.Received, 1))
+}
+
+// movedBy says how the two ends moved the bytes. What a mode has
+// to say of itself is shown of a single flow alone.
+func movedBy(m *record.Measure) []document.Block {
+	type modes struct{ send, receive string }
+	var kinds []modes
+	flows := map[modes]int{}
+	for _, f := range m.Flows {
+		if f.SendMode == "" && f.ReceiveMode == "" {
+			continue
+		}
+		w := modes{cmp.Or(f.SendMode, "?"), cmp.Or(f.ReceiveMode, "?")}
+		if f.CallBytes > 0 {
+			w.send += fmt.Sprintf(" (%.0f KiB at most in a call)", float64(f.CallBytes)/1024)
+		}
+		if flows[w] == 0 {
+			kinds = append(kinds, w)
+		}
+		flows[w]++
+	}
+	slices.SortStableFunc(kinds, func(a, b modes) int { return cmp.Compare(flows[b], flows[a]) })
+	var texts []string
+	for _, w := range kinds {
+		text := fmt.Sprintf("sent by %s, received by %s", w.send, w.receive)
+		if w.receive == flow.ModeTruncate {
+			text = fmt.Sprintf("sent by %s, received and discarded in the kernel (MSG_TRUNC)", w.send)
+		}
+		if len(kinds) > 1 {
+			text = fmt.Sprintf("%s %s", words.Count(flows[w], "flow"), text)
+		}
+		texts = append(texts, text)
+	}
+	if len(m.Flows) == 1 {
+		for note := range strings.SplitSeq(m.Flows[0].ModeNote, "; ") {
+			if note != "" && !strings.HasPrefix(note, flow.ModesTried) { // JSON has it
+				texts = append(texts, note)
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	label := "Moved"
+	if m.Transactions != nil {
+		label = "Follow"
+	}
+	return []document.Block{document.Statement{Label: label, Text: strings.Join(texts, "; ")}}
+}
