@@ -119,7 +119,7 @@ func ofEnds(ends []message.FlowEnd, of ids) (p progressed) {
 // counter is the node that counts what comes of a direction's flows: the
 // receiver, or who asks.
 func (s *session) counter(from string) string {
-	if s.options.Iperf3 {
+	if s.options.Iperf3 || s.lost != nil {
 		return record.NodeClient // there is no other
 	}
 	if flow.Of(s.options.Flows.Protocol).Transactional() == (from == record.NodeClient) {

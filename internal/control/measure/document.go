@@ -13,7 +13,7 @@ import (
 func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
 	m := &record.Measure{
 		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: flow.Of(s.options.Flows.Protocol).Name, Started: t.Started,
-		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Mode: s.options.Flows.Mode,
+		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Ended: t.Ended, Mode: s.options.Flows.Mode,
 		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
 	}
 	s.trials = append(s.trials, *t)
@@ -38,6 +38,9 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 		m.RetransBytes += of.RetransBytes
 		m.Directions = append(m.Directions, of)
 	}
+	if s.lost != nil {
+		s.oneEnd(m)
+	}
 	var err error
 	if m.MeasureCounts, err = counts(m.Flows); err != nil {
 		return nil, err
@@ -58,7 +61,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 }
 
 // network is what is known of the network to the server.
-func (s *session) network() direct { return direct{peer: s.options.Iperf3} }
+func (s *session) network() direct { return direct{peer: s.options.Iperf3 || s.lost != nil} }
 
 func slower(a, b float64) float64 {
 	if a == 0 || b == 0 {

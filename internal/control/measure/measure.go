@@ -132,6 +132,7 @@ type session struct {
 	trials  []record.Trial // of which documents were made, in order; one for each window
 	phase   string         // which trial of a search is being made
 	partial partial        // of the window that is open
+	lost    error          // why the latest window has the readings of this host only; nil: it has all
 }
 
 // Conduct measures, and returns the result as a document of its own and as a run for the
@@ -278,7 +279,7 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 		if err != nil {
 			return nil, err
 		}
-		if documents = append(documents, m); ctx.Err() != nil {
+		if documents = append(documents, m); ctx.Err() != nil || s.lost != nil {
 			break
 		}
 	}
@@ -330,16 +331,20 @@ func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow,
 			return nil, trial.Readings{}, err
 		}
 		readings, err := s.window(ctx, flows, attempt)
+		s.lose(readings.Lost)
 		if _, late := errors.AsType[trial.LateError](err); late && attempt+1 < attempts {
 			s.group.Close(ctx)
 			continue
 		}
-		known := trial.Context{Nodes: s.group.Nodes, Network: s.network()}
+		known := trial.Context{Nodes: s.group.Nodes, Network: s.network(), Peer: s.peer()}
 		if err == nil && ended != nil {
 			known.Peer, err = ended(s.lingering(ctx))
 		}
 		if err == nil {
 			made, err = trial.Assemble(made, flows, readings, known)
+		}
+		if err == nil {
+			err = s.endedEarly(&made)
 		}
 		return &made, readings, err
 	}
@@ -439,6 +444,9 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	}
 	if s.phase == "" && !s.idle {
 		w.Linger = s.options.Linger
+		if !s.options.Iperf3 { // whose end this host's agent notices
+			w.Alone = record.NodeClient
+		}
 	}
 	if s.idle {
 		w.Warmup, w.Duration, w.Interval = idleWarmup, s.idleWindow()-idleWarmup, 0
@@ -469,24 +477,4 @@ func (s *session) sampling() time.Duration {
 	const least = 10
 	d := s.options.Duration
 	return max(min(s.options.Interval, d/least), d/mostSamples, time.Millisecond)
-}
-
-// withServer adds to an error which server it is about, and whether its connection has
-// ended; with iperf3's, of which there is one stream less, errors say so themselves.
-func (s *session) withServer(err error) error {
-	if s.options.Iperf3 {
-		return bus.Local(err, record.NodeClient)
-	}
-	select {
-	case <-s.group.Bus.Lost(record.NodeServer):
-		if measured := s.partial.String(); errors.Is(err, bus.ErrEnded) && measured != "" {
-			return fmt.Errorf("the server at %s: connection lost after %s", s.server, measured)
-		}
-		if errors.Is(err, bus.ErrEnded) { // which says no more
-			return fmt.Errorf("the server at %s has gone", s.server)
-		}
-		return fmt.Errorf("the server at %s has gone: %w", s.server, err)
-	default:
-		return fmt.Errorf("measuring with %s: %w", s.server, err)
-	}
 }

@@ -21,6 +21,10 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 	if i < len(p.Counts) {
 		count = p.Counts[i]
 	}
+	if rec.Transactions != nil { // which the opener counts
+		rec.Alive, rec.Error, rec.CountedAt = e.s1.Alive, e.s1.Error.Error(), record.CountedReceived
+		return
+	}
 	if !f.OpenerSends {
 		rec.Alive, rec.Error = e.r1.Alive, e.r1.Error.Error()
 		if rec.ReceiveMode != "" {

@@ -60,6 +60,9 @@ type Window struct {
 	// Linger, unless nil, goes on when the context of Measure ends: a window that has begun
 	// is then ended at once and read, in place of being given up.
 	Linger context.Context
+	// Alone is a node whose readings are enough if another is lost in the window, which then
+	// ends at its latest sample before (Readings.Lost); empty: all are needed.
+	Alone string
 	// Scheduled, unless nil, is called with the window's begin and end in nanoseconds on
 	// the conductor's clock.
 	Scheduled func(begin, end int64)
@@ -100,6 +103,7 @@ type Readings struct {
 	Duration time.Duration
 	// Planned is how long the window was to be, where it was ended early; otherwise 0.
 	Planned time.Duration
+	Lost    error   // why there are those of Window.Alone only; nil: there are all
 	Events  []Event // that were requested
 	Replies map[string]message.WindowReply
 	Clocks  map[string]record.Clock
@@ -161,7 +165,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if w.Linger != nil {
 		waits = context.AfterFunc(interrupted, func() {
 			defer close(cutting)
-			at, err := g.cut(ctx, offsets, begin, end)
+			at, err := g.cut(ctx, g.Nodes, offsets, begin, end)
 			if err != nil {
 				giveUp(err)
 			}
@@ -169,13 +173,14 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		})
 	}
 	var failed error // the first to fail, which is why the others do
+	enough := false  // the readings of w.Alone, who has them
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		var reply message.WindowReply
 		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
-			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset),
+			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone,
 		}, &reply)
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}
@@ -186,16 +191,26 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			failed = err
 		}
 		replies[node] = reply
+		enough = enough || err == nil && node == w.Alone
 		mu.Unlock()
-		if first {
-			g.Close(ctx)
+		if !first {
+			return err
 		}
+		if w.Alone != "" && node != w.Alone && g.lost(ctx, node) {
+			if _, late := g.cut(ctx, []string{w.Alone}, offsets, begin, end); late == nil {
+				return err
+			}
+		}
+		g.Close(ctx)
 		return err
 	})
-	if failed != nil {
+	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies, Clocks: offsets}
+	switch {
+	case failed != nil && enough:
+		return readings.alone(w.Alone, failed)
+	case failed != nil:
 		return Readings{}, failed
 	}
-	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies, Clocks: offsets}
 	if !waits() {
 		<-cutting
 	}
@@ -209,9 +224,9 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 // from its waiting every 200 ms.
 const cutLead = 300 * time.Millisecond
 
-// cut ends a window that has begun as soon as all nodes can, and returns that instant; the
+// cut ends a window that has begun as soon as the nodes can, and returns that instant; the
 // scheduled end, if that comes before.
-func (g Group) cut(ctx context.Context, offsets map[string]record.Clock, begin, end int64) (int64, error) {
+func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]record.Clock, begin, end int64) (int64, error) {
 	now := sched.Now()
 	at := now + int64(cutLead+leadOf(offsets, 0))
 	switch {
@@ -222,7 +237,7 @@ func (g Group) cut(ctx context.Context, offsets map[string]record.Clock, begin, 
 	}
 	ctx, cancel := g.within(ctx, 0)
 	defer cancel()
-	return at, bus.EachNode(g.Nodes, func(node string) error {
+	return at, bus.EachNode(nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset}, nil)
 	})

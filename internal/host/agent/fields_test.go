@@ -50,7 +50,7 @@ var fields = map[string]any{
 	"WindowRequest.EndNs": "Bounds.DurationS", "WindowRequest.StopNs": "a second after the end",
 	"WindowRequest.SampleNs": budget.Samples,
 	"WindowRequest.Lookups":  "dropped", "WindowRequest.Watch": "dropped", "WindowRequest.Marks": "dropped",
-	"WindowRequest.Sysctls": "dropped", "WindowRequest.Events": "dropped",
+	"WindowRequest.Sysctls": "dropped", "WindowRequest.Events": "dropped", "WindowRequest.KeepLatest": "dropped",
 
 	"CutRequest.EndNs": "within the window", "CutRequest.StopNs": "within the window",
 }

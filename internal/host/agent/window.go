@@ -71,7 +71,11 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	}
 	reply.BeginFlows = a.edge(engine, r.BeginNs, &h.Begin)
 	read := a.meter()
-	err := a.inside(ctx, engine, r, arrivals, h)
+	var kept *latest
+	if r.KeepLatest {
+		kept = a.keepLatest(engine, read, reply)
+	}
+	err := a.inside(ctx, engine, r, arrivals, kept, h)
 	if short, is := errors.AsType[cutError](err); is {
 		r.EndNs, r.StopNs = short.EndNs, short.StopNs
 		engine.Shorten(r.EndNs, r.StopNs)
@@ -81,6 +85,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 		return message.WindowReply{}, err
 	}
 	reply.EndFlows = a.edge(engine, r.EndNs, &h.End)
+	reply.Latest = kept.end(reply.EndFlows)
 	read(h)
 	arrivals.Enter(h)
 	h.CarrierLosses, err = carriers.Close(r.BeginNs, r.EndNs)
@@ -116,7 +121,7 @@ type cutError struct{ message.CutRequest }
 func (cutError) Error() string { return "the window was cut short" }
 
 // inside takes samples until the window ends, or a cutError says that it is to end earlier.
-func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.WindowRequest, arrivals *counters.Arrivals, h *record.HostReading) error {
+func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.WindowRequest, arrivals *counters.Arrivals, kept *latest, h *record.HostReading) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	a.cuttable(func(to message.CutRequest) error {
@@ -132,6 +137,7 @@ func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.Wi
 		if err := looking(ctx, at, arrivals); err != nil {
 			return err
 		}
+		kept.look(at)
 		h.Series = append(h.Series, a.sample(engine))
 		arrivals.Look()
 	}

@@ -22,6 +22,8 @@ type WindowRequest struct {
 	Sysctls []string `json:"sysctls,omitempty"`
 	// Events are applied on the host during the window, in order.
 	Events []EventRequest `json:"events,omitempty"`
+	// KeepLatest has the reply say where the window can be ended if another host was lost.
+	KeepLatest bool `json:"keep_latest,omitempty"`
 }
 
 // CutRequest ends the window that has begun before its time, with what was read. EndNs lies
@@ -43,4 +45,16 @@ type WindowReply struct {
 	FinalFlows []FlowEnd `json:"final_flows"`
 	// Events are the outcomes of the request's, in its order.
 	Events []EventResult `json:"events,omitempty"`
+	// Latest is the latest sample after which more came from the other hosts, read as an
+	// edge of the window is; nil: none, or not asked for.
+	Latest *Edge `json:"latest,omitempty"`
+}
+
+// Edge is what is read at an edge of the window. ProcessCPUS and CPUBusy are as in
+// record.HostReading, from the window's beginning to there.
+type Edge struct {
+	Reading     record.Reading `json:"reading"`
+	Flows       []FlowEnd      `json:"flows"`
+	ProcessCPUS float64        `json:"process_cpu_s"`
+	CPUBusy     float64        `json:"cpu_busy"`
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -34,9 +35,12 @@ type Measure struct {
 	// DurationS is the length of the common window, after WarmupS.
 	DurationS float64 `json:"duration_s"`
 	WarmupS   float64 `json:"warmup_s"`
-	// PlannedS is how long the window was to be, where the measurement was interrupted in
-	// it; 0: it was not.
+	// PlannedS is how long the window was to be, where it ended early; 0: it did not.
 	PlannedS float64 `json:"planned_s,omitempty"`
+	// Ended is why it ended early, where it was not interrupted: the connection to the server
+	// was lost. The result is then of what this host knows, as of an iperf3 server's (see
+	// MeasurePeer).
+	Ended string `json:"ended,omitempty"`
 	// Mode is how the bytes were to be moved, one of the Modes; each flow says how
 	// it did.
 	Mode string `json:"mode,omitempty"`
@@ -86,6 +90,14 @@ func (m *Measure) EachMode() []*Measure {
 		return m.Modes
 	}
 	return []*Measure{m}
+}
+
+// EndedBy is why the measurement ended early in one of its modes, if it was not interrupted.
+func (m *Measure) EndedBy() (why string) {
+	for _, one := range m.EachMode() {
+		why = cmp.Or(why, one.Ended)
+	}
+	return why
 }
 
 // Doubtful reports whether a trust check failed in any mode, or a search for the
@@ -174,7 +186,7 @@ type MeasureDirection struct {
 	RetransBytes  int64   `json:"retrans_bytes"`
 	MeasureCounts
 	Intervals []MeasureInterval `json:"intervals"`
-	// Counted is how, with a peer that is not linerate, Peer its own figure, and
+	// Counted is how, with a peer that is not linerate or was lost, Peer its own figure, and
 	// TotalBytes what this host had from the first byte to the last, to be held
 	// against that.
 	Counted    string     `json:"counted,omitempty"`

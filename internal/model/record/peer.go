@@ -5,7 +5,7 @@ import (
 )
 
 // MeasurePeer is what a measurement says beside the rest when the program at the
-// other end is not linerate.
+// other end is not linerate, or was lost (Measure.Ended).
 type MeasurePeer struct {
 	// Peer is that program: "iperf3 3.12"; empty: it is linerate. With a peer each
 	// direction says how it was counted, and Unknown what cannot be known.
@@ -18,7 +18,7 @@ type MeasurePeer struct {
 	PeerResults json.RawMessage `json:"peer_results,omitempty"`
 }
 
-// How a direction's goodput is counted with a peer that is not linerate.
+// How a direction's goodput is counted where nothing was read of the peer.
 const (
 	CountedReceived     = "received"     // read here, in the window
 	CountedAcknowledged = "acknowledged" // by the peer's kernel, in the window: TCP_INFO bytes_acked

@@ -20,8 +20,11 @@ type Trial struct {
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
-	// PlannedS is how long it was to be, where the trial was interrupted in it; 0: it was not.
+	// PlannedS is how long it was to be, where it ended early; 0: it did not.
 	PlannedS float64 `json:"planned_s,omitempty"`
+	// Ended is why it ended early, where that was no interruption: that the connection to the
+	// server of a measurement was lost. All is then of the other host.
+	Ended string `json:"ended,omitempty"`
 	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers
 	// read in the common window.
 	GoodputBps float64 `json:"goodput_bps"`

@@ -78,7 +78,7 @@ The last one has iperf3's options, most of which mean the same here; docs/iperf3
 
 Rates are in bits (100M, 1gbit), sizes in bytes (64K, 1MB), times in seconds or with a unit (30, 500ms).
 
-Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free found no rate; 130 interrupted.`,
+Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free found no rate; 130 interrupted, or the server was lost while it was measured.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && f.like.server == "" {
@@ -149,6 +149,9 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	}
 	if ctx.Err() != nil {
 		return statusError{ExitInterrupted, errors.New("interrupted: these figures are for the time measured until then")}
+	}
+	if ended := m.EndedBy(); ended != "" {
+		return statusError{ExitInterrupted, fmt.Errorf("%s (%s): these figures are for the time measured until then", ended, m.Address)}
 	}
 	if err := expect.Unmet(m.Expect); err != nil {
 		return statusError{ExitDoubt, err}

@@ -71,7 +71,7 @@ func expected(e *record.Expectation) document.Statement {
 func measured(m *record.Measure) (parts [][]document.Block) {
 	var rows [][]string
 	if m.PlannedS > 0 {
-		parts = append(parts, []document.Block{document.Statement{Text: interruptedAfter(m), Tone: document.Wrong}})
+		parts = append(parts, []document.Block{document.Statement{Text: endedAfter(m.Ended, m.DurationS, m.PlannedS), Tone: document.Wrong}})
 	}
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
@@ -97,9 +97,14 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m), document.Statements("Unknown", m.Unknown...)))
 }
 
-// interruptedAfter says what an interrupted measurement is worth.
-func interruptedAfter(m *record.Measure) string {
-	return fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no confidence interval", m.DurationS, m.PlannedS)
+// endedAfter says what a measurement is worth that ended early, for the reason why; empty: it
+// was interrupted.
+func endedAfter(why string, windowS, plannedS float64) string {
+	what := "Interrupted"
+	if why != "" {
+		what = "Ended early: " + why
+	}
+	return fmt.Sprintf("%s after %.2g of %.4g s: one value, no confidence interval", what, windowS, plannedS)
 }
 
 func measureTitle(m *record.Measure) string {
@@ -163,7 +168,7 @@ func measureCPU(m *record.Measure) string {
 	var texts []string
 	for _, e := range m.Ends {
 		cost := perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
-		if m.Peer != "" {
+		if len(m.Ends) == 1 {
 			cost += of
 		}
 		if text := e.Host + " " + cost; m.OneMachine {
@@ -181,7 +186,7 @@ func measureCPU(m *record.Measure) string {
 		text += ", on one machine" + cpusBusy(m.Ends[0], all)
 	}
 	switch {
-	case m.Peer == "":
+	case len(m.Ends) > 1:
 		return fmt.Sprintf("%s%s, both ends together: %s", perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction), of, text)
 	case m.PeerCPUPercent > 0:
 		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", number.Significant(m.PeerCPUPercent, 2))

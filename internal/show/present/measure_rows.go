@@ -24,7 +24,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		return transactionRows(m, d)
 	}
 	text := againstLimit(d)
-	if m.Peer != "" {
+	if d.Counted != "" {
 		text = howCounted[d.Counted] + "; " + text
 	}
 	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
@@ -35,7 +35,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	switch {
 	case g == nil:
-	case m.Peer == "" || d.Counted == record.CountedReceived:
+	case d.Counted == "" || d.Counted == record.CountedReceived:
 		rows = append(rows, datagramRows(m, d)...)
 	default:
 		where := "there in its own time"

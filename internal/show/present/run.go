@@ -324,7 +324,7 @@ func warnings(v *view.View) []string {
 	}
 	for _, window := range run.Windows() {
 		if t := window[0]; t.PlannedS > 0 {
-			out = append(out, fmt.Sprintf("Interrupted after %.2g of %.4g s: one value, no confidence interval.", t.WindowS, t.PlannedS))
+			out = append(out, endedAfter(t.Ended, t.WindowS, t.PlannedS)+".")
 		}
 	}
 	switch run.Status {

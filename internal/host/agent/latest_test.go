@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"testing"
+
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// TestLatest: a window can end at the latest sample after which the other host was heard of.
+func TestLatest(t *testing.T) {
+	read := func(bytes int64) message.FlowEnd { return message.FlowEnd{ReceivedBytes: bytes, Alive: true} }
+	acked := func(bytes uint64) message.FlowEnd {
+		return message.FlowEnd{Alive: true, WrittenBytes: 1 << 40, Info: &record.TCPInfo{BytesAcked: bytes}}
+	}
+	broken := func(code message.Code) message.FlowEnd {
+		return message.FlowEnd{ReceivedBytes: 1, Error: &message.Error{Code: code}}
+	}
+	for name, test := range map[string]struct {
+		ends []message.FlowEnd // of a flow at the begin, at each sample and at the end
+		want int64             // the sample; 0: none
+	}{
+		"lost at once":            {[]message.FlowEnd{read(0), read(0), read(0), read(0)}, 0},
+		"lost after a sample":     {[]message.FlowEnd{read(0), read(1), read(1), read(1)}, 0},
+		"silent in the third":     {[]message.FlowEnd{read(0), read(1), read(2), read(3), read(3), read(3)}, 2},
+		"acknowledgements":        {[]message.FlowEnd{acked(0), acked(1), acked(2), acked(2), acked(2)}, 1},
+		"lost behind the last":    {[]message.FlowEnd{read(0), read(1), read(2), read(3)}, 2},
+		"a pause":                 {[]message.FlowEnd{read(0), read(1), read(1), read(2), read(3), read(3)}, 3},
+		"reset":                   {[]message.FlowEnd{read(0), read(1), broken("")}, 1},
+		"given up for no answer":  {[]message.FlowEnd{read(0), read(1), broken(message.Deadline)}, 0},
+		"nothing there to answer": {[]message.FlowEnd{read(0), read(1), broken(message.Unreachable)}, 0},
+	} {
+		n := len(test.ends) - 1
+		l := &latest{last: message.Edge{Flows: test.ends[:1]}}
+		for i := 1; i < n; i++ {
+			l.heard(message.Edge{Reading: record.Reading{BeganNs: int64(i)}, Flows: test.ends[i : i+1]})
+		}
+		got := int64(0)
+		if edge := l.end(test.ends[n:]); edge != nil {
+			got = edge.Reading.BeganNs
+		}
+		if got != test.want {
+			t.Errorf("%s: the window ends at sample %d, want %d", name, got, test.want)
+		}
+	}
+	if edge := (*latest)(nil).end(nil); edge != nil {
+		t.Errorf("not kept, and %+v", edge)
+	}
+}
