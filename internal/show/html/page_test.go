@@ -261,7 +261,7 @@ func TestWrite(t *testing.T) {
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
-		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o644 {
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: mode %v, %v", e.Name(), info.Mode(), err)
 		}
 	}
