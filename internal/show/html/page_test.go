@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -253,6 +255,7 @@ func TestFiguresAreFiles(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs", "arp-flux-7")
+	defer syscall.Umask(syscall.Umask(0o022))
 	paths, err := Write(dir, showtest.ArpFlux())
 	if err != nil {
 		t.Fatal(err)
@@ -261,8 +264,12 @@ func TestWrite(t *testing.T) {
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
-		if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v, %v", e.Name(), info.Mode(), err)
+		want := fs.FileMode(0o600)
+		if e.Name() == "report.html" {
+			want = 0o644 // by this umask
+		}
+		if info, err := e.Info(); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: mode %v, %v; want %v", e.Name(), info.Mode(), err, want)
 		}
 	}
 	if !slices.Equal(names, []string{"report.html", "run.json", "trials.jsonl.gz"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {

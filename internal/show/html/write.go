@@ -24,10 +24,11 @@ func In(dir string) Paths {
 }
 
 // Write puts the page, the result document and the recorded trials into a directory,
-// which it makes when it is not there: all of this user alone, since a study may name
-// hosts, users and more. Each file appears whole or not at all.
+// which it makes when it is not there. Document and trials are of this user alone, since a
+// study may name hosts, users and more; the page follows the umask: it is opened in a
+// browser, whose user need not be root. Each file appears whole or not at all.
 func Write(dir string, run *record.Run) (Paths, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
 	}
 	paths := In(dir)
@@ -43,7 +44,7 @@ func Renew(dir string, run *record.Run) (Paths, error) {
 	if err := export.WritePrivate(paths.JSON, func(w io.Writer) error { return export.JSON(w, answer.Worded(run)) }); err != nil {
 		return Paths{}, fmt.Errorf("write the result: %w", err)
 	}
-	if err := export.WritePrivate(paths.Page, func(w io.Writer) error { return Run(w, run) }); err != nil {
+	if err := export.WriteFile(paths.Page, func(w io.Writer) error { return Run(w, run) }); err != nil {
 		return Paths{JSON: paths.JSON}, fmt.Errorf("write the page: %w", err)
 	}
 	return paths, nil
