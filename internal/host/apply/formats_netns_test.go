@@ -16,7 +16,6 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/unit"
 )
 
 // The files of package hostconfig, read by the programs that they are for: where it has
@@ -71,15 +70,9 @@ func formatCases() map[string]setting.Setting {
 		"nexthop, a group":         {Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2}, {ID: 5}}}},
 		"route by a nexthop":       {Route: &setting.Route{To: "10.77.0.0/16", Object: 3}},
 		"route, IPv6 on its link":  {Route: &setting.Route{To: "fd00:78::/64", Interface: "eth1"}},
-		"qdisc of fair queueing":   {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq", Limit: 900}},
-		"qdisc of fq_codel":        {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq_codel", Limit: 900}},
-		"qdisc of codel":           {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "codel", Limit: 900, Target: 7e6, Interval: 130e6, ECN: up(true)}},
-		"qdisc of cake":            {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "cake", Rate: 95e6}},
-		"qdisc of sfq":             {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "sfq", Perturb: 10e9}},
-		"qdisc of ets":             {Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "ets", Bands: 4, Strict: 2, Quanta: []unit.Bytes{3000, 1514}}},
 		"qdisc tbf with its limit": {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "tbf", Rate: 1e8, Burst: 64 << 10, Limit: 100_000}},
 	})
-	return cases
+	return withQdiscKinds(cases)
 }
 
 // files writes a host's files in a format below a directory. own is the one that is of

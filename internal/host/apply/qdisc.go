@@ -12,7 +12,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// qdisc is the root queueing discipline of an interface.
+// qdisc is the root queueing discipline of an interface; where the root is the rate of a
+// lab's link, it is the queue inside, except that a tbf replaces the rate itself
+// (docs/decisions/0031-qdiscs-on-links.md).
 type qdisc struct {
 	baseTarget
 	q setting.Qdisc
@@ -36,17 +38,35 @@ func (t *qdisc) of() ([]netlink.Qdisc, error) {
 	return slices.DeleteFunc(all, func(q netlink.Qdisc) bool { return q.Interface != t.q.Interface }), err
 }
 
+// find returns the qdisc that the setting replaces, and the root that is a lab's link; nil:
+// there is none.
+func (t *qdisc) find(list []netlink.Qdisc) (found, link *netlink.Qdisc) {
+	isFound := netlink.Qdisc.IsRoot
+	if i := slices.IndexFunc(list, netlink.Qdisc.IsLink); i >= 0 {
+		link = &list[i]
+		if t.q.Kind != "tbf" {
+			isFound = func(q netlink.Qdisc) bool { return q.Parent == netlink.LinkQueue }
+		}
+	}
+	if i := slices.IndexFunc(list, isFound); i >= 0 {
+		found = &list[i]
+	}
+	return found, link
+}
+
 func (t *qdisc) read() (State, error) {
 	list, err := t.of()
-	i := slices.IndexFunc(list, netlink.Qdisc.IsRoot)
+	found, link := t.find(list)
 	switch {
-	case i < 0: // an interface that was never up has none yet
+	case found == nil && link != nil:
+		return State{Text: "default (bfifo of the link)"}, err
+	case found == nil: // an interface that was never up has none yet
 		return State{Text: "default"}, err
-	case list[i].Handle == 0:
-		return State{Text: "default (" + list[i].Kind + ")"}, nil
+	case found.Handle == 0:
+		return State{Text: "default (" + found.Kind + ")"}, nil
 	}
-	spec := list[i].Spec()
-	return State{Text: spec.String(), Object: list[i].Options, Qdisc: &spec}, nil
+	spec := found.Spec()
+	return State{Text: spec.String(), Object: found.Options, Qdisc: &spec}, nil
 }
 
 // same compares the options of a qdisc. What one of the two does not say is the kind's
@@ -90,12 +110,25 @@ func (t *qdisc) plan(prior State) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	if err := t.restorable(prior, list); err != nil {
-		return State{}, err
-	}
 	next := netlink.QdiscSpec{Handle: freeHandle(list), Qdisc: t.q}
+	switch _, link := t.find(list); {
+	case link == nil:
+	case t.q.Kind == "tbf": // it is changed in place, and what is inside stays
+		// It gives a fifo inside its own limit (net/sched/sch_tbf.c, tbf_change).
+		if i := slices.IndexFunc(list, func(q netlink.Qdisc) bool { return q.Parent == netlink.LinkQueue && strings.HasSuffix(q.Kind, "fifo") }); i >= 0 {
+			return State{}, fmt.Errorf("the queue of %s is a %s, whose limit a tbf would replace: set the tbf first", t.q.Interface, list[i].Kind)
+		}
+		next.Handle, next.Rate = link.Handle, min(next.Rate, link.Spec().Rate)
+	default:
+		next.Parent = netlink.LinkQueue
+	}
+	if next.Handle != netlink.LinkHandle {
+		if err := t.restorable(prior, next.Parent, list); err != nil {
+			return State{}, err
+		}
+	}
 	next.Interface = ""
-	next.Rate = 8 * unit.BitRate(uint64(t.q.Rate/8)) // the kernel keeps whole bytes per second
+	next.Rate = 8 * unit.BitRate(uint64(next.Rate/8)) // the kernel keeps whole bytes per second
 	if next.Kind == "tbf" && next.Limit == 0 {
 		// A tenth of a second of queue, and room for the bucket.
 		next.Limit = int(min(unit.Bytes(next.Rate/80)+next.Burst, math.MaxUint32))
@@ -114,12 +147,12 @@ func freeHandle(list []netlink.Qdisc) uint32 {
 }
 
 // restorable refuses to replace what could not be put back faithfully.
-func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
+func (t *qdisc) restorable(prior State, parent uint32, list []netlink.Qdisc) error {
 	refuse := func(why string) error {
-		return errors.New("its present root qdisc (" + prior.Text + ") could not be restored exactly: " + why + "; remove it first, or leave it")
+		return errors.New("its present qdisc (" + prior.Text + ") could not be restored exactly: " + why + "; remove it first, or leave it")
 	}
 	for _, q := range list {
-		if q.IsInner() {
+		if q.IsInner() && q.Parent != parent {
 			return refuse("it has a " + q.Kind + " qdisc (" + q.HandleText() + ") inside")
 		}
 	}
@@ -147,12 +180,19 @@ func (t *qdisc) restorable(prior State, list []netlink.Qdisc) error {
 }
 
 func (t *qdisc) change(next State) error {
-	return t.host.conn.ReplaceRootQdisc(t.q.Interface, *next.Qdisc)
+	return t.host.conn.ReplaceQdisc(t.q.Interface, *next.Qdisc)
 }
 
 func (t *qdisc) restore(prior, _ State) error {
-	if prior.Qdisc == nil {
-		return t.host.conn.DeleteRootQdisc(t.q.Interface)
+	if prior.Qdisc != nil {
+		return t.host.conn.RestoreQdisc(t.q.Interface, *prior.Qdisc, prior.Object)
 	}
-	return t.host.conn.RestoreRootQdisc(t.q.Interface, prior.Qdisc.Kind, prior.Qdisc.Handle, prior.Object)
+	list, err := t.of()
+	if err != nil {
+		return err
+	}
+	if _, link := t.find(list); link != nil {
+		return t.host.conn.RestoreLinkQueue(*link)
+	}
+	return t.host.conn.DeleteRootQdisc(t.q.Interface)
 }

@@ -33,6 +33,15 @@ func kindCases() map[string]setting.Qdisc {
 	}
 }
 
+// withQdiscKinds adds a setting for each of them.
+func withQdiscKinds(cases map[string]setting.Setting) map[string]setting.Setting {
+	for name, q := range kindCases() {
+		q.Interface = "eth0"
+		cases["qdisc "+name] = setting.Setting{Qdisc: &q}
+	}
+	return cases
+}
+
 // needKind skips the test if this kernel has no such qdisc.
 func needKind(t *testing.T, kind string) {
 	t.Helper()
@@ -42,7 +51,7 @@ func needKind(t *testing.T, kind string) {
 	}
 	defer conn.Close()
 	spec := netlink.QdiscSpec{Handle: 9 << 16, Qdisc: setting.Qdisc{Kind: kind, Limit: 100_000, Bands: 2}}
-	if err := conn.ReplaceRootQdisc("far0", spec); errors.Is(err, syscall.ENOENT) {
+	if err := conn.ReplaceQdisc("far0", spec); errors.Is(err, syscall.ENOENT) {
 		t.Skip(err)
 	}
 	if err := conn.DeleteRootQdisc("far0"); err != nil {
@@ -154,6 +163,59 @@ func TestSizeTable(t *testing.T) {
 		_, _, err := applySettings(open(t, ""), t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo"}}}, false)
 		if err == nil || !strings.Contains(err.Error(), "size table") {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestLinkQueue: on the rate of a lab's link a qdisc is the link's queue, a tbf its rate,
+// and the undo leaves the queue of before.
+func TestLinkQueue(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		scene(t)
+		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 64k limit 300000")
+		all := func() string {
+			// Those that nobody made have handle 0:, and are not in the list of all.
+			return kerneltest.Do(t, "tc", "qdisc", "show", "dev", "eth0", "invisible")
+		}
+		before, m := all(), open(t, "")
+		if !strings.Contains(before, "bfifo 0: parent 1e6f:1 limit 300000b") {
+			t.Fatalf("a link's queue is no bfifo:\n%s", before)
+		}
+		queue := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 77}}
+		longer := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "bfifo", Limit: 99_000}}
+		faster := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 2e8, Burst: 32 << 10, Limit: 44_000}}
+		slower := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 5e7, Burst: 32 << 10, Limit: 44_000}}
+		for _, test := range []struct {
+			settings []setting.Setting
+			want     []string
+		}{
+			{[]setting.Setting{queue}, []string{"tbf 1e6f: root", "rate 100Mbit", "pfifo 1e70: parent 1e6f:1 limit 77p"}},
+			{[]setting.Setting{queue, longer}, []string{"rate 100Mbit", "parent 1e6f:1 limit 99000b"}},
+			{[]setting.Setting{faster}, []string{"tbf 1e6f: root", "rate 100Mbit burst 32Kb", "bfifo 0: parent 1e6f:1 limit 44000b"}},
+			{[]setting.Setting{slower}, []string{"tbf 1e6f: root", "rate 50Mbit"}},
+			{[]setting.Setting{slower, queue}, []string{"tbf 1e6f: root", "rate 50Mbit", "pfifo 1e70: parent 1e6f:1 limit 77p"}},
+		} {
+			if _, _, err := applySettings(m, t.Context(), test.settings, false); err != nil {
+				t.Fatal(err)
+			}
+			got := all()
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%v: no %q in\n%s", test.settings, want, got)
+				}
+			}
+			if err := m.RevertTo(0); err != nil {
+				t.Fatal(err)
+			}
+			if after := all(); after != before {
+				t.Errorf("%v: before\n%safter\n%s", test.settings, before, after)
+			}
+		}
+		if _, _, err := applySettings(m, t.Context(), []setting.Setting{queue, slower}, false); err == nil || !strings.Contains(err.Error(), "set the tbf first") {
+			t.Errorf("a tbf that replaces a fifo's limit: %v", err)
+		}
+		if after := all(); after != before {
+			t.Errorf("after a refusal:\n%s", after)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func (n *Namespace) Shape(name string, i topology.Impairment) error {
 	if i.Rate == 0 {
 		return nil
 	}
-	spec := QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "tbf", Limit: int(i.QueueSize()), Rate: i.Rate, Burst: i.Burst}}
+	spec := QdiscSpec{Handle: LinkHandle, Qdisc: setting.Qdisc{Kind: "tbf", Limit: int(i.QueueSize()), Rate: i.Rate, Burst: i.Burst}}
 	return n.addName(n.conn.setQdisc("add qdisc to", name, qdiscRoot, flagsAdd, spec))
 }
 

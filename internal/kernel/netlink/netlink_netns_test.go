@@ -379,7 +379,7 @@ func TestQdiscs(t *testing.T) {
 			{Handle: 0x30000, Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1 << 20, Rate: 1e9, Burst: 256 << 10}},
 			{Handle: 0x40000, Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1 << 22, Rate: 100e9, Burst: 4 << 20}},
 		} {
-			if err := c.ReplaceRootQdisc("a0", s); err != nil {
+			if err := c.ReplaceQdisc("a0", s); err != nil {
 				if errors.Is(err, syscall.ENOENT) {
 					kerneltest.Skip(t, err.Error())
 				}
@@ -397,7 +397,7 @@ func TestQdiscs(t *testing.T) {
 			if err := c.DeleteRootQdisc("a0"); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.RestoreRootQdisc("a0", q.Kind, q.Handle, q.Options); err != nil {
+			if err := c.RestoreQdisc("a0", q.Spec(), q.Options); err != nil {
 				t.Fatal(err)
 			}
 			if again := root().Spec(); !reflect.DeepEqual(again, got) {
@@ -416,7 +416,7 @@ func TestQdiscs(t *testing.T) {
 		if q := root(); q.Handle != 0 {
 			t.Errorf("after deletion: %+v", q)
 		}
-		if err := c.ReplaceRootQdisc("a0", QdiscSpec{Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1, Rate: 8}}); err == nil {
+		if err := c.ReplaceQdisc("a0", QdiscSpec{Qdisc: setting.Qdisc{Kind: "tbf", Limit: 1, Rate: 8}}); err == nil {
 			t.Error("tbf without a burst was accepted")
 		}
 	})

@@ -61,12 +61,11 @@ func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change l
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
 	return nil, unsupported("read interface counters")
 }
-func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)   { return nil, unsupported("list qdiscs") }
-func (*Conn) HasFilters(string, uint32) (bool, error)  { return false, unsupported("list filters") }
-func (*Conn) ReplaceRootQdisc(string, QdiscSpec) error { return unsupported("replace qdisc") }
-func (*Conn) RestoreRootQdisc(string, string, uint32, []byte) error {
-	return unsupported("replace qdisc")
-}
+func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)        { return nil, unsupported("list qdiscs") }
+func (*Conn) HasFilters(string, uint32) (bool, error)       { return false, unsupported("list filters") }
+func (*Conn) ReplaceQdisc(string, QdiscSpec) error          { return unsupported("replace qdisc") }
+func (*Conn) RestoreQdisc(string, QdiscSpec, []byte) error  { return unsupported("replace qdisc") }
+func (*Conn) RestoreLinkQueue(Qdisc) error                  { return unsupported("replace qdisc") }
 func (*Conn) DeleteRootQdisc(string) error                  { return unsupported("delete qdisc") }
 func (*Conn) HasNetem() error                               { return unsupported("probe for netem") }
 func (*Conn) Shape(Qdisc) (Shape, error)                    { return Shape{}, unsupported("list classes") }

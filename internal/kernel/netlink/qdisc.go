@@ -36,6 +36,17 @@ const (
 	qdiscIngress uint32 = 0xfffffff1 // TC_H_INGRESS, of ingress and clsact
 )
 
+// LinkHandle is the handle of the tbf that is the rate of a lab's link, at the root of the
+// interface that sends, and LinkQueue the class in it that holds the link's queue: a bfifo,
+// unless a setting replaces it.
+const (
+	LinkHandle uint32 = 0x1e6f0000
+	LinkQueue         = LinkHandle | 1
+)
+
+// IsLink reports whether the qdisc is the rate of a lab's link.
+func (q Qdisc) IsLink() bool { return q.IsRoot() && q.Kind == "tbf" && q.Handle == LinkHandle }
+
 // IsRoot reports whether the qdisc is the interface's root (egress) qdisc.
 func (q Qdisc) IsRoot() bool { return q.Parent == qdiscRoot }
 
@@ -52,6 +63,8 @@ func handleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 // QdiscSpec describes a qdisc to make, or one that was read.
 type QdiscSpec struct {
 	Handle uint32
+	// Parent is the class of another qdisc in which it is; 0: it is the root.
+	Parent uint32 `json:"parent,omitempty"`
 	// Qdisc: its Interface is empty. Kind may also be netem, and one that no setting makes.
 	setting.Qdisc
 	// Netem has what netem takes beside the limit: Delay, Jitter, Loss and Reorder.

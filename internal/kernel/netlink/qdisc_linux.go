@@ -3,6 +3,7 @@
 package netlink
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -102,19 +103,35 @@ func (c *Conn) HasFilters(name string, handle uint32) (bool, error) {
 	return len(filters) > 0, err
 }
 
-// ReplaceRootQdisc sets an interface's root qdisc. The error wraps ENOENT if the kernel
-// has no qdisc of that kind.
-func (c *Conn) ReplaceRootQdisc(name string, s QdiscSpec) error {
-	return c.setQdisc("replace qdisc of", name, qdiscRoot, flagsReplace, s)
+// ReplaceQdisc sets an interface's root qdisc, or one inside another. The error wraps ENOENT
+// if the kernel has no qdisc of that kind.
+func (c *Conn) ReplaceQdisc(name string, s QdiscSpec) error {
+	return c.setQdisc("replace qdisc of", name, parentOr(s.Parent), flagsReplace, s)
 }
 
-// RestoreRootQdisc sets an interface's root qdisc with the Options of a Qdisc that
-// was listed.
-func (c *Conn) RestoreRootQdisc(name, kind string, handle uint32, options []byte) error {
-	if restored := qdiscKinds[kind].restored; restored != nil {
+// RestoreQdisc makes a qdisc again with the Options that were listed.
+func (c *Conn) RestoreQdisc(name string, s QdiscSpec, options []byte) error {
+	if restored := qdiscKinds[s.Kind].restored; restored != nil {
 		options = restored(options)
 	}
-	return c.sendQdisc("replace qdisc of", name, kind, qdiscRoot, handle, flagsReplace, options)
+	return c.sendQdisc("replace qdisc of", name, s.Kind, parentOr(s.Parent), s.Handle, flagsReplace, options)
+}
+
+func parentOr(parent uint32) uint32 { return cmp.Or(parent, qdiscRoot) }
+
+// RestoreLinkQueue gives a lab's link its own queue again. link is the root qdisc.
+//
+// Without the qdisc inside it a tbf drops all packets; a change makes it a bfifo of its
+// limit (net/sched/sch_tbf.c, tbf_graft and tbf_change).
+func (c *Conn) RestoreLinkQueue(link Qdisc) error {
+	index, err := c.index(link.Interface)
+	if err != nil {
+		return err
+	}
+	if err := c.remove("delete qdisc of", link.Interface, unix.RTM_DELQDISC, tcmsg(index, 0, LinkQueue)); err != nil {
+		return err
+	}
+	return c.RestoreQdisc(link.Interface, link.Spec(), link.Options)
 }
 
 // setQdisc makes a qdisc as the root, or as the child of another one's class.
@@ -155,7 +172,7 @@ func (noQdisc) Unwrap() error { return syscall.ENOENT }
 // otherwise unused network namespace. nil: supported; ENOENT: not supported; any other
 // error: unknown.
 func (c *Conn) HasNetem() error {
-	err := c.ReplaceRootQdisc("lo", QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}})
+	err := c.ReplaceQdisc("lo", QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}})
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,9 @@ func (s QdiscSpec) options() ([]byte, error) {
 // Spec decodes the options of the kinds that a setting can make.
 func (q Qdisc) Spec() QdiscSpec {
 	s := QdiscSpec{Handle: q.Handle, Qdisc: setting.Qdisc{Kind: q.Kind}, SizeTable: q.SizeTable}
+	if !q.IsRoot() {
+		s.Parent = q.Parent
+	}
 	if kind, ok := qdiscKinds[q.Kind]; ok {
 		kind.read(q.Options, &s.Qdisc)
 	}

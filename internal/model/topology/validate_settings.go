@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/setting"
 	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
 )
 
 // hostSettings checks a host's own routes, rules and kernel parameters.
@@ -317,6 +318,10 @@ func (c settingChecker) link(l setting.Link, path string) {
 
 func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	c.interfaceExists(q.Interface, path+".interface")
+	end := End{c.h.Name, q.Interface}
+	if l, ok := c.t.LinkAt(end); ok && len(c.h.Via) == 0 && l.Towards(end).ECN != (unit.Depth{}) {
+		c.report(path, "the link of %s has ecn, so that its queue is the link emulator's, before which a qdisc has no queue: expected a link without ecn; codel, fq_codel and red have ecn of their own", end)
+	}
 	switch key, why := q.Check(); {
 	case why != "" && key != "":
 		c.report(path+"."+key, "%s", why)

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -74,7 +75,15 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 	if q := s.Qdisc; q != nil {
 		made := len(h.Via) == 0
-		t.changeDirection(End{h.Name, q.Interface}, func(out *Impairment) { out.replaceQdisc(*q, made) })
+		t.changeDirection(End{h.Name, q.Interface}, func(out *Impairment) {
+			if made && out.Rate != 0 {
+				out.Queue = queueOf(*q, *out)
+			}
+			// The link keeps its rate behind its qdisc.
+			if q.Rate != 0 && (out.Rate == 0 || q.Rate < out.Rate) {
+				out.Rate, out.Burst, out.Bucket = q.Rate, q.Burst, true
+			}
+		})
 	}
 }
 
@@ -83,16 +92,41 @@ func added(a *setting.Address) Address {
 	return Address{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}
 }
 
-// replaceQdisc replaces the queueing discipline of a link. In a lab (made) that is the one
-// that limits the link's rate; a real link keeps its rate behind it.
-func (s *Impairment) replaceQdisc(q setting.Qdisc, made bool) {
-	switch {
-	case q.Kind != "tbf" && made:
-		s.Rate, s.Burst = 0, 0
-	case q.Kind == "tbf" && (made || s.Rate == 0 || q.Rate < s.Rate):
-		s.Rate, s.Burst, s.Bucket = q.Rate, q.Burst, true
+// queueOf is how long the queue of a single flow becomes with a qdisc: its limit, or what is
+// enough for it to drop or mark packets. Kinds without either keep the link's.
+func queueOf(q setting.Qdisc, link Impairment) unit.Depth {
+	packets := func(n int) unit.Depth { return unit.Depth{Size: unit.Bytes(cmp.Or(q.Limit, n)) * link.Frame()} }
+	switch q.Kind {
+	case "codel", "fq_codel":
+		return unit.Depth{Time: cmp.Or(q.Target, codelTarget)}
+	case "cake":
+		return unit.Depth{Time: codelTarget}
+	case "red":
+		low, _ := q.Thresholds()
+		return unit.Depth{Size: low}
+	case "fq":
+		return packets(fqFlow)
+	case "sfq":
+		return packets(sfqLimit)
+	case "tbf", "bfifo":
+		if q.Limit != 0 {
+			return unit.Depth{Size: unit.Bytes(q.Limit)}
+		}
+	case "pfifo":
+		if q.Limit != 0 {
+			return packets(0)
+		}
 	}
+	return link.Queue
 }
+
+// Defaults of the kernel: the target of codel, and packets of a flow in fq and of all in sfq
+// (tc-codel(8), tc-fq(8), tc-sfq(8)).
+const (
+	codelTarget = unit.Duration(5e6)
+	fqFlow      = 100
+	sfqLimit    = 127
+)
 
 // WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
 // interface that sends; t is not changed. A link that is slower keeps its rate.

@@ -55,8 +55,9 @@ func TestLimitFollowsSettings(t *testing.T) {
 		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 3948 / 4014},
 		{"a bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
 		{"a bucket in front of an Ethernet", real, []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
-		{"no bucket where the server still has its", nas(1e9, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
-		{"no bucket at a lab's slowest link", nas(0, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 0},
+		{"fq before the bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
+		{"fq before a lab's slowest link", nas(0, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
+		{"cake slower than the link", nas(0, 1e9), []setting.Setting{queue("client1", "cake", 9e8)}, 9e8 * plain / 1514},
 	} {
 		f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.15")}
 		got := Network{Topology: test.top.With(test.settings)}.Planned([]study.PlannedFlow{f})

@@ -1,0 +1,51 @@
+//go:build linux
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/topology"
+)
+
+// TestQdiscInALab: over each mechanism that this kernel has, a qdisc is the queue of the
+// link, which keeps its rate.
+func TestQdiscInALab(t *testing.T) {
+	file := labFile(t, "queue.yaml")
+	cases := [][]string{{file, "--set", "topology.links[0].jitter=0s", "--set", "topology.links[0].delay=0s"}}
+	for _, m := range topology.Mechanisms {
+		cases = append(cases, []string{file, "--set", "topology.impaired_by=" + string(m)})
+	}
+	for _, args := range cases {
+		t.Run(args[len(args)-1], func(t *testing.T) {
+			if strings.HasSuffix(args[len(args)-1], string(topology.Netem)) && !hasNetem(t) {
+				return // the others are the same test
+			}
+			run := runLab(t, t.TempDir(), args...)
+			if bad := failures(run); bad != "" {
+				t.Errorf("trust checks failed:\n%s", bad)
+			}
+			own := treatment(t, run, "the link's own")
+			for _, name := range []string{"short queue", "packets"} {
+				got := treatment(t, run, name)
+				if got.LimitBps != own.LimitBps || got.LimitBps <= 0 {
+					t.Errorf("%s: limit %.0f, with the link's own queue %.0f", name, got.LimitBps, own.LimitBps)
+				}
+				if got.Goodput.MeanBps > 1.02*got.LimitBps {
+					t.Errorf("%s: %.0f bit/s exceed the limit of %.0f", name, got.Goodput.MeanBps, got.LimitBps)
+				}
+				if got.Latency == nil || own.Latency == nil || own.Latency.P50Us < 1.3*got.Latency.P50Us {
+					t.Errorf("%s: latency %+v, with the link's own queue %+v", name, got.Latency, own.Latency)
+				}
+			}
+		})
+	}
+}
+
+// hasNetem reports whether this kernel has netem, by what a lab says that has to use it.
+func hasNetem(t *testing.T) bool {
+	t.Helper()
+	run := runLab(t, t.TempDir(), labFile(t, "queue.yaml"), "--replicates", "1", "--set", "topology.links[0].jitter=0s")
+	return !strings.Contains(run.Environment.ImpairedBy, "no netem")
+}
