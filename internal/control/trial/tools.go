@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 		client, server := p.clients[f.Process], p.servers[f.Process]
 		run := record.ToolRun{
 			ID: f.Process, Tool: f.Tool, Client: f.Opener, Server: f.Acceptor,
-			Command: client.Command, ServerCommand: server.Command,
+			Command: client.Command, ServerCommand: server.Command, NotConfined: cmp.Or(client.NotConfined, server.NotConfined),
 			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text), ServerErrors: last(server.Errors),
 		}
 		for _, same := range counted[i:] {

@@ -24,10 +24,13 @@ import (
 )
 
 // Launcher starts programs, all from one thread that lives until it is closed:
-// the kernel ends a child when the thread that made it is gone (PR_SET_PDEATHSIG).
+// the kernel ends a child when the thread that made it is gone (PR_SET_PDEATHSIG). The
+// thread is confined (proc.Confine), and so are they, as far as the kernel permits.
 type Launcher struct {
 	calls chan func()
 	once  sync.Once
+	// unconfined is why its programs are not confined; nil: they are. The thread sets it.
+	unconfined error
 }
 
 // NewLauncher makes one.
@@ -35,7 +38,11 @@ func NewLauncher() *Launcher {
 	l := &Launcher{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
+		confined := false
 		for do := range l.calls {
+			if !confined {
+				confined, l.unconfined = true, proc.Confine()
+			}
 			do()
 		}
 	}()
@@ -84,6 +91,7 @@ type Program struct {
 	cmd         *exec.Cmd
 	text, wrong *words
 	startNs     int64
+	unconfined  error         // why it is not confined
 	alone       bool          // in a process namespace of its own
 	ended       chan struct{} // closed once it has ended, and the following are set
 	endNs       int64
@@ -111,6 +119,9 @@ func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
 	err = l.Do(func() error {
 		if p, err = begin(command, alone); err != nil && alone {
 			p, err = begin(command, false)
+		}
+		if err == nil {
+			p.unconfined = l.unconfined
 		}
 		return err
 	})
@@ -227,6 +238,9 @@ func (p *Program) Printed(process string, most int) message.Printed {
 	out := message.Printed{
 		Process: process, Command: p.cmd.Args, StartNs: p.startNs, EndNs: p.endNs, Status: p.status,
 		Text: p.text.end(most), Errors: p.wrong.end(message.MaxPrinted),
+	}
+	if p.unconfined != nil {
+		out.NotConfined = strings.ReplaceAll(p.unconfined.Error(), "\n", "; ")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,6 +28,9 @@ type Printed struct {
 	// MaxPrinted bytes of its end.
 	Text   string `json:"text"`
 	Errors string `json:"errors,omitempty"`
+	// NotConfined is why the program could write files or had root's capabilities; empty:
+	// it was confined.
+	NotConfined string `json:"not_confined,omitempty"`
 	// Lives are those of the program's connections on which it sends.
 	Lives []Life `json:"lives,omitempty"`
 }

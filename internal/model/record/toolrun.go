@@ -11,6 +11,9 @@ type ToolRun struct {
 	Server        string   `json:"server"`
 	Command       []string `json:"command"`
 	ServerCommand []string `json:"server_command"`
+	// NotConfined is why the client, or its server, was not confined: it could write files
+	// there. Empty: both were.
+	NotConfined string `json:"not_confined,omitempty"`
 	// LateS is how long after the trial's start the client was started, TookS how
 	// long it lived; 0: it had to be killed.
 	LateS float64 `json:"late_s"`

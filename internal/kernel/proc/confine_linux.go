@@ -1,0 +1,71 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// toolCapabilities are what programs of root keep: those over the network, such as for
+// congestion controls that are not for all users, and over their own priority.
+var toolCapabilities = map[int]bool{
+	unix.CAP_NET_ADMIN: true, unix.CAP_NET_BIND_SERVICE: true, unix.CAP_NET_RAW: true,
+	unix.CAP_SYS_NICE: true, unix.CAP_IPC_LOCK: true,
+}
+
+// Confine restricts what the calling thread starts from now on: it cannot gain privileges
+// (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm
+// are its own and empty, and as root it has the capabilities over the network alone. The
+// thread must be locked, and must not be used for anything else.
+//
+// The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. That no
+// privileges are gained holds in any case.
+func Confine() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err)
+	}
+	return errors.Join(readOnly(), boundCapabilities())
+}
+
+// readOnly makes a mount namespace in which nothing can be written.
+func readOnly() error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("read-only file systems: unshare(CLONE_NEWNS): %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("read-only file systems: making mounts private: %w", err)
+	}
+	attributes := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &attributes); err != nil { // Linux 5.12
+		return fmt.Errorf("read-only file systems: mount_setattr(2): %w", err)
+	}
+	for _, at := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			continue
+		}
+		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=1777,size=64m"); err != nil {
+			return fmt.Errorf("a private %s: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// boundCapabilities lets what root starts have toolCapabilities alone, so that it cannot
+// undo the mounts either (capabilities(7), capability bounding set). The thread keeps its own.
+func boundCapabilities() error {
+	for capability := 0; ; capability++ {
+		if toolCapabilities[capability] {
+			continue
+		}
+		switch err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0); {
+		case errors.Is(err, unix.EINVAL): // beyond the last one
+			return nil
+		case errors.Is(err, unix.EPERM) && os.Geteuid() != 0:
+			return nil // it has none to pass on
+		case err != nil:
+			return fmt.Errorf("prctl(PR_CAPBSET_DROP): %w", err)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package proc
+
+import "errors"
+
+// Confine needs Linux.
+func Confine() error { return errors.ErrUnsupported }
