@@ -22,6 +22,7 @@ var otherSkips = map[string]string{
 	"internal/kernel/file/private_test.go":               "needs root, to own files of other users",
 	"internal/show/cli/completion_shells_linux_test.go":  "needs shells",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
+	"script/release/units_test.go":                       "needs systemd-analyze",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
 }
 

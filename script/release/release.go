@@ -122,6 +122,9 @@ func sharedFiles(work string, when time.Time) ([]shared, error) {
 		{filepath.Join(root, "CHANGELOG.md"), "CHANGELOG.md", "/usr/share/doc/linerate/CHANGELOG.md"},
 		{filepath.Join(root, "LICENSE"), "LICENSE", "/usr/share/doc/linerate/copyright"},
 	}
+	for _, unit := range []string{"linerate-serve.service", "linerate-agent.socket", "linerate-agent@.service"} {
+		list = append(list, shared{filepath.Join(root, "script", "release", "systemd", unit), "systemd/" + unit, "/usr/lib/systemd/system/" + unit})
+	}
 	manual := filepath.Join(work, "manual")
 	cmd := exec.Command("go", "run", "./script/manual", "-out", manual, "-date", when.Format(time.DateOnly))
 	cmd.Dir = root

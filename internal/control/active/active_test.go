@@ -3,6 +3,7 @@ package active
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,5 +155,19 @@ func TestWait(t *testing.T) {
 	_, err := Wait(ctx, dir, Work{What: "run"}, func() []Work { return []Work{{What: "a run"}} }, func([]Work) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestLookIsBounded: any user can fill the directory.
+func TestLookIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range mostEntries + 100 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(dir) // removes what is not locked
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 100 {
+		t.Errorf("%d files are left, %v: expected that %d were read", len(left), err, mostEntries)
 	}
 }

@@ -140,6 +140,11 @@ func TestPrograms(t *testing.T) {
 		}
 		clients := opener.Printed(t.Context(), message.ToolsRequest{TimeoutNs: int64(patience)})
 		servers := acceptor.Printed(t.Context(), message.ToolsRequest{Servers: true, TimeoutNs: int64(patience)})
+		for _, p := range append(clients, servers...) {
+			if p.NotConfined != "" {
+				t.Errorf("%s is not confined: %s", p.Process, p.NotConfined)
+			}
+		}
 		if len(clients) != len(servers) || len(clients) < 4 {
 			t.Fatalf("%d clients and %d servers have printed", len(clients), len(servers))
 		}

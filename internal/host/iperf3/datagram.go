@@ -1,6 +1,9 @@
 package iperf3
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // HelloBytes is the size of the datagrams by which a UDP stream is opened: the
 // client's question and the server's answer.
@@ -11,18 +14,24 @@ var (
 	Hello       = [HelloBytes]byte{'9', '8', '7', '6'}
 	HelloAnswer = [HelloBytes]byte{'6', '7', '8', '9'}
 
+	helloOld       = [HelloBytes]byte{0x15, 0xcd, 0x5b, 0x07}
 	helloAnswerOld = [HelloBytes]byte{0xb1, 0x68, 0xde, 0x3a}
 )
 
 // IsHelloAnswer says whether a datagram is a server's answer, of any version and
 // byte order: both are sent as the machine has them in memory.
 func IsHelloAnswer(b []byte) bool {
-	if len(b) < HelloBytes {
-		return false
-	}
-	at := [HelloBytes]byte(b)
+	return len(b) >= HelloBytes && isOneOf([HelloBytes]byte(b), HelloAnswer, helloAnswerOld)
+}
+
+// IsHello says whether a datagram is a client's question, of any version and byte order.
+func IsHello(b []byte) bool {
+	return len(b) == HelloBytes && isOneOf([HelloBytes]byte(b), Hello, helloOld)
+}
+
+func isOneOf(at [HelloBytes]byte, known ...[HelloBytes]byte) bool {
 	turned := [HelloBytes]byte{at[3], at[2], at[1], at[0]}
-	return at == HelloAnswer || at == helloAnswerOld || turned == HelloAnswer || turned == helloAnswerOld
+	return slices.Contains(known, at) || slices.Contains(known, turned)
 }
 
 // The sizes of what each datagram of a stream begins with.

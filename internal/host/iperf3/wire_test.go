@@ -217,3 +217,16 @@ func TestTokens(t *testing.T) {
 		t.Errorf("the hash is %s", got)
 	}
 }
+
+// TestIsHello: clients of any version and byte order are understood, and nothing else is
+// taken for one.
+func TestIsHello(t *testing.T) {
+	for text, want := range map[string]bool{
+		"9876": true, "6789": true, "\x15\xcd\x5b\x07": true, "\x07\x5b\xcd\x15": true,
+		"": false, "987": false, "98765": false, "0000": false, "\xb1\x68\xde\x3a": false, "\x00\x00\x00\x00": false,
+	} {
+		if IsHello([]byte(text)) != want {
+			t.Errorf("%q: %t, want %t", text, !want, want)
+		}
+	}
+}

@@ -197,19 +197,21 @@ func (s *server) greet() {
 		case s.ctx.Err() != nil, errors.Is(err, net.ErrClosed):
 			return
 		case err == nil:
-			s.hello(n, from)
+			if iperf3.IsHello(buffer[:n]) {
+				s.hello(from)
+			}
 		}
 	}
 }
 
 // hello gives a stream to the test that waits for one from this address. All else
 // is ignored.
-func (s *server) hello(n int, from netip.AddrPort) {
+func (s *server) hello(from netip.AddrPort) {
 	from = socket.Unmap(from)
 	s.mu.Lock()
 	t := s.asking[from.Addr()]
 	s.mu.Unlock()
-	if t == nil || n != iperf3.HelloBytes || len(t.asks) == cap(t.asks) {
+	if t == nil || len(t.asks) == cap(t.asks) {
 		return
 	}
 	// Its own socket with the same port, at the address that the client knows.
@@ -229,7 +231,7 @@ func (s *server) hello(n int, from netip.AddrPort) {
 	}
 	s.mu.Unlock()
 	for _, stray := range strays {
-		s.hello(iperf3.HelloBytes, stray)
+		s.hello(stray)
 	}
 }
 
@@ -244,7 +246,7 @@ func (s *server) strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.
 			_ = conn.SetReadDeadline(time.Time{})
 			return list
 		}
-		if from = socket.Unmap(from); err == nil && n == iperf3.HelloBytes && from != client {
+		if from = socket.Unmap(from); err == nil && iperf3.IsHello(buffer[:n]) && from != client {
 			list = append(list, from)
 		}
 	}
