@@ -471,10 +471,11 @@ func (s *session) lingering(ctx context.Context) context.Context {
 // mostSamples is how many samples a window has.
 const mostSamples = 500
 
-// sampling is the time between samples: the interval requested, but short enough to see
-// whether the rate was steady, and no shorter than a server allows.
+// sampling is the time between samples: the interval requested or a whole part of it,
+// short enough to see whether the rate was steady, and no shorter than a server allows.
 func (s *session) sampling() time.Duration {
 	const least = 10
-	d := s.options.Duration
-	return max(min(s.options.Interval, d/least), d/mostSamples, time.Millisecond)
+	d, interval := s.options.Duration, s.options.Interval
+	parts := max(1, (interval*least+d-1)/d)
+	return max(interval/parts, d/mostSamples, time.Millisecond)
 }

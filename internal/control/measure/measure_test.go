@@ -75,6 +75,8 @@ func TestSampling(t *testing.T) {
 		{2 * time.Second, time.Second, 200 * time.Millisecond},
 		{time.Hour, time.Second, 7200 * time.Millisecond},
 		{10 * time.Millisecond, time.Second, time.Millisecond},
+		{3 * time.Second, time.Second, 250 * time.Millisecond},
+		{3 * time.Second, 500 * time.Millisecond, 250 * time.Millisecond},
 	} {
 		s := session{options: Options{Duration: test.duration, Interval: test.interval}}
 		if got := s.sampling(); got != test.want {

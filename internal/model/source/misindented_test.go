@@ -19,6 +19,8 @@ func TestMisindented(t *testing.T) {
 		"a: 1\nb: [1, 2\nc: 3\n":            `2:4: "[" is not closed`,
 		"a:\n  - {b: {c: 1}\n  - {d: 2}\n":  `2:5: "{" is not closed`,
 		"a: [{b: 1], c: 2\n":                `1:5: "{" is not closed`,
+		"a: {b: c d: \"{1..2}\"}\n":         `1:4: "{" is not closed, or a comma is missing before "d"`,
+		"a: {b: c d: \"1\"}\n":              `1:8: a comma is missing before "d", or the text needs quotes`,
 	} {
 		_, err := Parse("x.yaml", []byte(text))
 		if err == nil || err.Error() != "x.yaml:"+want {
@@ -29,6 +31,7 @@ func TestMisindented(t *testing.T) {
 		"a:\n  b: 1\n  c: 2\n",
 		"a:\n  b:\n    - x: 1\n      y: 2\nc: 3",
 		"a:\n- b\n- c\n",
+		"a: {b: \"c d: 1\", e: 'f g: h'}\ni: |\n  of b: 1 and so on\n",
 		"a:\n  # note\n  b: 1\n\n  c: 2",
 		"a: some words\n  and more\nb: {c: 1,\n d: 2}\n",
 	} {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -76,7 +77,11 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			return nil
 		}
 		if open, is := unclosed(tokens); is {
-			problems.add(file, position(open), "%q is not closed", open.Value)
+			hint := ""
+			if key := secondKey(lineOf(text, at.Line)); key != "" {
+				hint = fmt.Sprintf(", or a comma is missing before %q", key)
+			}
+			problems.add(file, position(open), "%q is not closed%s", open.Value, hint)
 			return nil
 		}
 		if line, others, is := misindented(text, at.Line); is {
@@ -180,14 +185,30 @@ var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
 // unquotedColon finds a value with a colon and a blank in it, which end a key.
 var unquotedColon = regexp.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
 
+// keyInText finds a key within the text of a value, as behind a comma that is missing.
+var keyInText = regexp.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)
+
+// secondKey is the key that follows a value in a line without a comma; empty: none does.
+func secondKey(line string) string {
+	if m := regexp.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String()).FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func lineOf(text string, line int) string {
+	if lines := strings.Split(text, "\n"); line >= 1 && line <= len(lines) {
+		return lines[line-1]
+	}
+	return ""
+}
+
 // quotesHint explains the slips that quotes mend.
 func quotesHint(text string, line int) string {
-	lines := strings.Split(text, "\n")
-	switch {
-	case line < 1 || line > len(lines):
-	case unquotedBrace.MatchString(lines[line-1]):
+	switch on := lineOf(text, line); {
+	case unquotedBrace.MatchString(on):
 		return `; inside [ ] and { }, text with braces needs quotes: "client{1..2}"`
-	case unquotedColon.MatchString(lines[line-1]):
+	case unquotedColon.MatchString(on):
 		return "; a text with a colon and a blank needs quotes"
 	}
 	return ""
@@ -233,6 +254,9 @@ func (c converter) node(n ast.Node) *Node {
 	case *ast.NullNode:
 		return &Node{Kind: Null, At: position(n.Token)}
 	case *ast.StringNode:
+		if m := keyInText.FindStringSubmatch(n.Value); m != nil && n.Token.Type == token.StringType {
+			c.problems.add(c.file, c.scalar(n.Token), "a comma is missing before %q, or the text needs quotes", m[1])
+		}
 		return &Node{Kind: Scalar, At: c.scalar(n.Token), Text: n.Value}
 	case *ast.LiteralNode:
 		return &Node{Kind: Scalar, At: position(n.Start), Text: n.Value.Value}
