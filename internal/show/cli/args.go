@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -97,8 +99,19 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := source.Nearest(name, names); near != "" {
+	elsewhere := slices.Sorted(maps.Keys(equivalents[cmd.Name()]))
+	for _, o := range iperf3Options[cmd.Name()] {
+		elsewhere = append(elsewhere, o.long)
+	}
+	switch near := source.Nearest(name, slices.Concat(names, elsewhere)); {
+	case slices.Contains(names, near):
 		return fmt.Errorf("unknown flag: %s; did you mean --%s?", said, near)
+	case near != "":
+		here := "Here: " + equivalents[cmd.Name()][near]
+		if words := iperf3Words(cmd.Name(), "", near); words != "" {
+			here = "It is " + words
+		}
+		return fmt.Errorf("unknown flag: %s; did you mean --%s? %s", said, near, here)
 	}
 	return fmt.Errorf("unknown flag: %s; %s --help lists them", said, cmd.CommandPath())
 }

@@ -50,6 +50,8 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas -4 -6", "-4 and -6"},
 	{"measure nas -S 3", "type of service"},
 	{"measure nas -x", "unknown flag: -x; linerate measure --help lists them"},
+	{"measure nas --paralel 2", "unknown flag: --paralel; did you mean --parallel? It is iperf3's -P, --parallel; here: --streams"},
+	{"run nas --bloks 2", "unknown flag: --bloks; did you mean --blocks? Here: --replicates"},
 	{"serve -p 5203 --listen :5204", "-p (--port) and --listen: expected one of them"},
 	// Equivalents, numbers of arguments, names of verbs and runs.
 	{"limits goodput -6", "unknown flag: -6; here: --family ipv6"},
