@@ -84,4 +84,14 @@ type ComparedTreatment struct {
 	Verdict      string           `json:"verdict"`
 	// Why explains a verdict that needs it.
 	Why string `json:"why,omitempty"`
+	// Others are what both runs have in their further responses: figures, which are not
+	// judged.
+	Others []ComparedResponse `json:"others,omitempty"`
+}
+
+// ComparedResponse is a response of a treatment in both runs.
+type ComparedResponse struct {
+	Response string           `json:"response"`
+	From     ResponseEstimate `json:"from"`
+	To       ResponseEstimate `json:"to"`
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -109,6 +110,7 @@ func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, ma
 	var base, level stats.Side
 	base, t.FromResponse = from.of(a, by)
 	level, t.ToResponse = to.of(b, by)
+	t.Others = others(by, from, to, a, b)
 	if why := unlike(from.run, to.run, a, b); why != "" {
 		t.Verdict, t.Why = record.NotComparable, why
 		return t, 1
@@ -125,6 +127,22 @@ func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, ma
 		t.Why = "the limit differs, too: " + limit(a.LimitBps) + " → " + limit(b.LimitBps)
 	}
 	return t, judged.P
+}
+
+// others are a treatment's further responses that both runs have.
+func others(by metric.Metric, from, to side, a, b *record.Treatment) (list []record.ComparedResponse) {
+	for _, m := range metric.Of(to.run) {
+		has := func(o metric.Metric) bool { return o.Name == m.Name }
+		if m.Name == by.Name || !slices.ContainsFunc(metric.Of(from.run), has) {
+			continue
+		}
+		_, before := from.of(a, m)
+		_, after := to.of(b, m)
+		if before.Trials > 0 && after.Trials > 0 {
+			list = append(list, record.ComparedResponse{Response: m.Name, From: before, To: after})
+		}
+	}
+	return list
 }
 
 // unlike says why two treatments of one name are not the same treatment.
@@ -163,10 +181,16 @@ func settings(run *record.Run, factor, level string) ([]string, bool) {
 	return nil, false
 }
 
-// flows is how many flows the trials of a treatment have.
+// flows is how many flows the trials of a treatment have, without a probe of latency.
 func flows(run *record.Run, treatment string) int {
 	for _, t := range run.TrialsOf(treatment) {
-		return len(t.Flows)
+		n := 0
+		for _, f := range t.Flows {
+			if t.Bufferbloat == nil || flow.Of(f.Protocol).Bulk() { // not the probe's
+				n++
+			}
+		}
+		return n
 	}
 	return 0
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
@@ -85,7 +87,7 @@ func TestWhatChangedIsFound(t *testing.T) {
 		what = append(what, d.What+": "+d.From+" → "+d.To)
 	}
 	got := strings.Join(what, "\n")
-	for _, want := range []string{"kernel of conductor: 6.18.0 → 6.19.0", "link server.eth0 – switch.p-server-eth0: rate: 1gbit → rate: 2gbit", "values set:  → workload.duration=5s"} {
+	for _, want := range []string{"kernel of conductor: 6.18.0 → 6.19.0", "link server.eth0 – switch.p-server-eth0: 1 Gbit/s → 2 Gbit/s", "values set:  → workload.duration=5s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("differences:\n%s\nwant %s", got, want)
 		}
@@ -325,7 +327,7 @@ func TestMeasurementsValues(t *testing.T) {
 		maps.DeleteFunc(options, func(_, v string) bool { return v == "" })
 		return options
 	}
-	want := []record.Difference{{What: "duration", From: "10s", To: "2s"}, {What: "rate cap", To: "100mbit"}}
+	want := []record.Difference{{What: "duration", From: "10s", To: "2s"}, {What: "rate cap", From: "default", To: "100mbit"}}
 	if got := differences(of(10, 0, asked("10s", "")), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -334,7 +336,7 @@ func TestMeasurementsValues(t *testing.T) {
 	if why := unlike(of(10, 0, asked("10s", "")), two, &record.Treatment{Name: "measurement"}, &record.Treatment{Name: "measurement"}); why != "the workload differs: streams 1 → 2" {
 		t.Errorf("what cannot be compared: %q", why)
 	}
-	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", To: "100 Mbit/s"}}
+	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", From: "default", To: "100 Mbit/s"}}
 	if got := differences(of(10.0001, 0, nil), of(2, 1e8, asked("2s", "100mbit"))); !slices.Equal(got, want) {
 		t.Errorf("of an older version: %+v, want %+v", got, want)
 	}
@@ -351,5 +353,49 @@ func TestDirectionsApart(t *testing.T) {
 	}}
 	if got := optionsOf(run)[0]; got != [2]string{"direction", "both"} {
 		t.Error(got)
+	}
+}
+
+// TestProbeIsNoFlow: a measurement with a probe of latency is compared with one without, and
+// two with one show what both saw.
+func TestProbeIsNoFlow(t *testing.T) {
+	of := func(probe bool, p50 float64) *record.Run {
+		run := &record.Run{Study: record.MeasureStudy, Responses: []string{"goodput"}, Confidence: 0.95, Margin: 0.02}
+		trial := record.Trial{Treatment: "measurement", GoodputBps: 1e8, WindowS: 1, Flows: []record.Flow{{ID: "w1", From: "a", To: "b", Protocol: "tcp", Connected: true}}}
+		if probe {
+			run.Responses = append(run.Responses, "latency_p50")
+			trial.Flows = append(trial.Flows, record.Flow{ID: "p1", From: "a", To: "b", Protocol: "rr", Connected: true})
+			trial.Bufferbloat = &record.Latency{}
+			trial.Latency = &record.Distribution{Count: 100, P50Us: p50}
+		}
+		run.Trials = []record.Trial{trial}
+		conclude.Conclude(run)
+		return run
+	}
+	if got := Runs(of(true, 10), of(false, 0)); !got.Comparable || len(got.Treatments[0].Others) != 0 {
+		t.Errorf("with a probe and without: %+v", got.Treatments)
+	}
+	got := Runs(of(true, 10), of(true, 20))
+	if others := got.Treatments[0].Others; len(others) != 1 || others[0].Response != "latency_p50" || others[0].From.Mean != 10 || others[0].To.Mean != 20 {
+		t.Errorf("both with a probe: %+v", got.Treatments)
+	}
+}
+
+// TestDirectionsOfLinks: of a link whose directions differ, that which changed is named alone.
+func TestDirectionsOfLinks(t *testing.T) {
+	of := func(forward, back unit.BitRate) *topology.Topology {
+		l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
+		l.Forward, l.Reverse = &topology.Impairment{Rate: forward, Shaper: "tbf"}, &topology.Impairment{Rate: back, Shaper: "tbf"}
+		return &topology.Topology{Links: []topology.Link{l}}
+	}
+	for want, pair := range map[string][2]*topology.Topology{
+		"b.eth0 → a.eth0: 300 Mbit/s by tbf → 200 Mbit/s by tbf":      {of(300e6, 300e6), of(300e6, 200e6)},
+		"link a.eth0 – b.eth0: 300 Mbit/s by tbf → 200 Mbit/s by tbf": {of(300e6, 300e6), of(200e6, 200e6)},
+	} {
+		var l list
+		l.topology(pair[0], pair[1])
+		if len(l) != 1 || l[0].What+": "+l[0].From+" → "+l[0].To != want {
+			t.Errorf("%+v, want %s", l, want)
+		}
 	}
 }

@@ -89,6 +89,7 @@ func named(hosts []record.HostEnvironment, name string) int {
 
 // topology compares hosts, switches and links by their names and ends.
 func (l *list) topology(from, to *topology.Topology) {
+	l.links(from, to)
 	a, b := pieces(from), pieces(to)
 	for _, piece := range a {
 		other := slices.IndexFunc(b, func(p [2]string) bool { return p[0] == piece[0] })
@@ -105,13 +106,60 @@ func (l *list) topology(from, to *topology.Topology) {
 	}
 }
 
-// pieces are the parts of a topology, each with its name and its description, the links
-// first: their rates are what figures depend on.
+// links come first: their rates are what figures depend on.
+func (l *list) links(from, to *topology.Topology) {
+	find := func(t *topology.Topology, like topology.Link) *topology.Link {
+		i := slices.IndexFunc(t.Links, func(o topology.Link) bool { return o.From == like.From && o.To == like.To })
+		if i < 0 {
+			return nil
+		}
+		return &t.Links[i]
+	}
+	for _, a := range from.Links {
+		name := "link " + a.From.String() + " – " + a.To.String()
+		b := find(to, a)
+		if b == nil {
+			l.add(name, spell(a.Towards(a.From)), "")
+			continue
+		}
+		there := [2]string{spell(a.Towards(a.From)), spell(b.Towards(b.From))}
+		back := [2]string{spell(a.Towards(a.To)), spell(b.Towards(b.To))}
+		if there == back {
+			l.add(name, there[0], there[1])
+			continue
+		}
+		l.add(a.From.String()+" → "+a.To.String(), there[0], there[1])
+		l.add(a.To.String()+" → "+a.From.String(), back[0], back[1])
+	}
+	for _, b := range to.Links {
+		if find(from, b) == nil {
+			l.add("link "+b.From.String()+" – "+b.To.String(), "", spell(b.Towards(b.From)))
+		}
+	}
+}
+
+// spell describes a direction of a link: "100 Mbit/s by tbf, delay: 10ms".
+func spell(i topology.Impairment) string {
+	rate := "no rate"
+	if i.Rate > 0 {
+		rate = unit.FormatRate(float64(i.Rate))
+		if i.Shaper != "" {
+			rate += " by " + i.Shaper
+		}
+	}
+	i.Rate, i.Shaper, i.Bucket = 0, "", false
+	if i.MTU == topology.DefaultMTU {
+		i.MTU = 0
+	}
+	if rest := describe(i); rest != plain {
+		rate += ", " + rest
+	}
+	return rate
+}
+
+// pieces are the hosts and switches of a topology, each with its name and its description.
 func pieces(t *topology.Topology) [][2]string {
 	var out [][2]string
-	for _, link := range t.Links {
-		out = append(out, [2]string{"link " + link.From.String() + " – " + link.To.String(), describe(link, "from", "to")})
-	}
 	for _, h := range t.Hosts {
 		out = append(out, [2]string{"host " + h.Name, describe(h, "name")})
 	}
@@ -120,6 +168,9 @@ func pieces(t *topology.Topology) [][2]string {
 	}
 	return out
 }
+
+// plain describes a value without properties.
+const plain = "as it comes"
 
 // describe is a value's JSON without some keys and without quotes: "rate: 1gbit".
 // The keys are in alphabetic order.
@@ -138,11 +189,11 @@ func describe(value any, without ...string) string {
 	if text, err = json.Marshal(fields); err != nil {
 		return err.Error()
 	}
-	plain := strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
-	if plain == "" {
-		return "as it comes"
+	inside := strings.TrimSuffix(strings.TrimPrefix(string(text), "{"), "}")
+	if inside == "" {
+		return plain
 	}
-	return strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(plain)
+	return strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(inside)
 }
 
 // levels compares what levels of one name change.
@@ -179,7 +230,7 @@ func (l *list) values(from, to *record.Run) {
 	all := maps.Clone(named)
 	maps.Copy(all, others)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		l.add(strings.ReplaceAll(name, "_", " "), named[name], others[name])
+		l.add(strings.ReplaceAll(name, "_", " "), cmp.Or(named[name], "default"), cmp.Or(others[name], "default"))
 	}
 }
 

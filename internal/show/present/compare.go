@@ -44,7 +44,7 @@ func Compare(c *record.Comparison, all bool) document.Document {
 		out.Summary = append(out.Summary, []document.Block{document.Prose{Text: firstDifference(c)}})
 	}
 	if len(c.Treatments) > 0 {
-		out.Summary = append(out.Summary, []document.Block{compared(c)})
+		out.Summary = append(out.Summary, append([]document.Block{compared(c)}, document.Tables(beside(c))...))
 	}
 	for _, only := range []struct {
 		run   string
@@ -168,6 +168,29 @@ func compared(c *record.Comparison) *document.Table {
 		table.Notes = append(table.Notes, "For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts")
 	}
 	return table
+}
+
+// beside is the table of further responses that both runs have; nil: there are none.
+func beside(c *record.Comparison) *document.Table {
+	table := &document.Table{Columns: []document.Column{{Head: "beside it"}, {Head: places[0], Align: document.Right}, {Head: places[1], Align: document.Right}, {Head: "ratio", Align: document.Ratio}},
+		Notes: []string{"Figures without a verdict."}}
+	for _, t := range c.Treatments {
+		for _, o := range t.Others {
+			m, known := metric.Find(o.Response)
+			if !known {
+				continue
+			}
+			name, ratio := m.Label, ""
+			if len(c.Treatments) > 1 {
+				name = t.Name + ", " + name
+			}
+			if !m.Signed && o.From.Mean > 0 && o.To.Mean > 0 {
+				ratio = fmt.Sprintf("%s×", number.Significant(o.To.Mean/o.From.Mean, 3))
+			}
+			table.Add(name, m.FormatIn(c.Unit, o.From.Mean), m.FormatIn(c.Unit, o.To.Mean), ratio)
+		}
+	}
+	return table.OrNil()
 }
 
 // tooFew: a treatment that can be compared has fewer trials than a verdict takes.
