@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -394,6 +395,36 @@ func TestShaperNamed(t *testing.T) {
 	link, _ := over.LinkAt(end)
 	if want := "that tbf lets out of " + link.Other(end).String(); f.LimitedBy != FullLink || !strings.Contains(f.LimitedWhy, want) {
 		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, want)
+	}
+}
+
+// TestShareByShaper: what part of its rate a shaper let out is said by the shaper's own counter,
+// which has the headers of all segments, at whichever end of the link it is.
+func TestShareByShaper(t *testing.T) {
+	for _, shaper := range []string{"", "tbf", "htb"} { // "": of a lab's link, a tbf
+		trial, over := sound()
+		for i := range over.Links {
+			over.Links[i].Shaper = shaper
+		}
+		f := &trial.Flows[0]
+		node, port, _ := strings.Cut(f.Path[len(f.Path)-1], ".")
+		link, _ := over.LinkAt(topology.End{Node: node, Interface: port})
+		from := link.Other(topology.End{Node: node, Interface: port}) // a switch, and there the shaper
+		sends := record.HostReading{Host: from.Node}
+		for _, edge := range []struct {
+			reading *record.Reading
+			second  int64
+			bytes   uint64
+		}{{&sends.Begin, 1, 7e9}, {&sends.End, 3, 7e9 + 0.992*2*1e9/8}} {
+			q := record.QdiscCounters{Interface: from.Interface, Kind: cmp.Or(shaper, "tbf"), Handle: "1:", Bytes: edge.bytes}
+			edge.reading.Interfaces = []record.InterfaceCounters{{Interface: from.Interface, AtNs: edge.second * 1e9}}
+			edge.reading.Qdiscs = []record.QdiscCounters{{Interface: "p-other", Kind: q.Kind, Handle: "1:"}, q}
+		}
+		trial.Hosts = append([]record.HostReading{sends}, trial.Hosts...)
+		attribute(&trial, over, true)
+		if want := "99.2 % of "; f.LimitedBy != FullLink || !strings.HasPrefix(f.LimitedWhy, want) {
+			t.Errorf("shaper %q: %q (%s), want %q", shaper, f.LimitedBy, f.LimitedWhy, want)
+		}
 	}
 }
 

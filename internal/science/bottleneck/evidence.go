@@ -19,9 +19,9 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 		if !crosses(f, l) || rate <= 0 {
 			continue
 		}
-		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate)), l.String()
+		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate)), l.String()
 		if l.Shape.Shaper != "" { // which is at the interface that sends
-			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
+			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Share()), unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
 		}
 		if l.Full() {
 			return l, carried + " " + way
@@ -112,7 +112,7 @@ func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
 			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)
 		}
 		if rate := float64(l.Shape.Rate); rate > 0 {
-			carried = fmt.Sprintf("%s of %s", unit.FormatPercent(l.Bps/rate), unit.FormatRate(rate))
+			carried = fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate))
 		}
 		return fmt.Sprintf("its acknowledgements wait in %s, which %s (%s)", queue, filled, carried), measured
 	}

@@ -1,7 +1,9 @@
 package limits
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -15,11 +17,14 @@ const full = 0.94
 
 // Load is what an interface carried in one direction beside its link's rate in it.
 type Load struct {
-	At      topology.End
-	Out     bool         // of the interface; otherwise into it
-	From    topology.End // the interface that sends the frames: At, or the link's other end
-	Bps     float64
-	Seconds float64 // between the two readings
+	At   topology.End
+	Out  bool         // of the interface; otherwise into it
+	From topology.End // the interface that sends the frames: At, or the link's other end
+	Bps  float64
+	// ShaperBps is the same by the bytes that the shaper of the link counts, with the headers
+	// of each segment; 0: not read.
+	ShaperBps float64
+	Seconds   float64 // between the two readings
 	// RefreshS is how many seconds apart the interface's counters are refreshed.
 	RefreshS float64
 	Shape    topology.Impairment
@@ -37,13 +42,56 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 				refresh := d.Counting.RefreshS
 				at := topology.End{Node: h.Host, Interface: d.Interface}
 				link, ok := over.LinkAt(at)
-				if ok && !(yield(Load{at, true, at, d.TxBps(), d.Seconds, refresh, link.Towards(at)}) &&
-					yield(Load{at, false, link.Other(at), d.RxBps(), d.Seconds, refresh, link.Towards(link.Other(at))})) {
+				if !ok {
+					continue
+				}
+				load := func(out bool, from topology.End, bps float64) Load {
+					shape := link.Towards(from)
+					return Load{at, out, from, bps, shaperBps(hosts, from, shape), d.Seconds, refresh, shape}
+				}
+				if !yield(load(true, at, d.TxBps())) || !yield(load(false, link.Other(at), d.RxBps())) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// labShaper makes the rates of a lab's links.
+const labShaper = "tbf"
+
+// shaperBps is what the shaper that shapes what leaves an interface let out, by its own
+// counter; 0: it was not read. A virtual interface counts one header of a GSO packet, the
+// shaper those of all its segments (qdisc_pkt_len_init in net/core/dev.c).
+func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Impairment) float64 {
+	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == from.Node })
+	if i < 0 {
+		return 0
+	}
+	kind := cmp.Or(shape.Shaper, labShaper)
+	isShaper := func(q record.QdiscCounters) bool { return q.Interface == from.Interface && q.Kind == kind }
+	end := slices.IndexFunc(hosts[i].End.Qdiscs, isShaper)
+	if end < 0 {
+		return 0
+	}
+	after := hosts[i].End.Qdiscs[end]
+	for _, before := range hosts[i].Begin.Qdiscs {
+		if !isShaper(before) || before.Handle != after.Handle {
+			continue
+		}
+		for _, d := range hosts[i].Deltas() {
+			if d.Interface == from.Interface && d.Seconds > 0 {
+				return 8 * record.Grown(before.Bytes, after.Bytes) / d.Seconds
+			}
+		}
+	}
+	return 0
+}
+
+// Share is the part of the link's rate that was used: by the shaper's counter where that was
+// read, otherwise by the interface's.
+func (l Load) Share() float64 {
+	return cmp.Or(l.ShaperBps, l.Bps) / float64(l.Shape.Rate)
 }
 
 // String spells the direction: "out of server.eth0", "into server.eth0".
