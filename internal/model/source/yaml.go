@@ -88,6 +88,10 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			problems.add(file, line.at(), "indented by %d; lines around it are indented by %s", line.indent, others)
 			return nil
 		}
+		if m := withoutColon.FindStringSubmatch(lineOf(text, at.Line)); m != nil {
+			problems.add(file, at, "%q has no colon; expected %q", strings.TrimSpace(m[0]), m[1]+": "+m[2])
+			return nil
+		}
 		problems.add(file, at, "not YAML: %s%s", message, quotesHint(text, at.Line))
 		return nil
 	}
@@ -184,6 +188,9 @@ var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
 
 // unquotedColon finds a value with a colon and a blank in it, which end a key.
 var unquotedColon = regexp.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
+
+// withoutColon is a key and its value with nothing but a blank between.
+var withoutColon = regexp.MustCompile(`^\s*([a-z][a-z0-9_-]*) ([^\s:{}\[\]"'#-][^:{}\[\]"'#]*)$`)
 
 // keyInText finds a key within the text of a value, as behind a comma that is missing.
 var keyInText = regexp.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)

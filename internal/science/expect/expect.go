@@ -67,7 +67,10 @@ func parse(text string, of metric.Setup) (condition, error) {
 		return c, fmt.Errorf("%q: %s", text, lacking(c.metric, of))
 	}
 	var err error
-	if c.wanted, err = c.metric.Parse(value); err != nil {
+	if c.wanted, err = c.metric.Parse(value); err != nil && comparison != "" && value != "" {
+		return c, fmt.Errorf("%q: %w; such as '%s'", text, err, c.metric.Example())
+	}
+	if err != nil {
 		return c, fmt.Errorf("%q: expected %sa comparison (%s) and a value, such as '%s'", text,
 			map[bool]string{true: "a metric, "}[name != ""], strings.Join(comparisons, ", "), c.metric.Example())
 	}

@@ -98,8 +98,8 @@ func TestExpectOfOtherProtocols(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ text, protocol, want string }{
-		{"=", "tcp", "such as 'goodput >= 900mbit'"}, {">= fast", "tcp", "expected a comparison"}, {"== 1gbit", "tcp", "expected a comparison"},
-		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "expected a comparison"},
+		{"=", "tcp", "such as 'goodput >= 900mbit'"}, {">= fast", "tcp", "not a bit rate"}, {"== 1gbit", "tcp", "expected a comparison"},
+		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "not a bit rate"},
 		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
 		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr or crr, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
 		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -292,15 +293,19 @@ func clock(v view) (judged, bool) {
 	allowed := edgeShare * v.WindowS
 	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
 	edges, most := seconds(late, allowed)
-	c.Detail = fmt.Sprintf("edges of the window were read within %s (%s)", edges, lateHost)
+	said := []string{fmt.Sprintf("%s read the window's edges up to %s late", lateHost, edges)}
 	if doubtHost != "" {
 		known, bound := seconds(doubt, allowed)
-		c.Detail += fmt.Sprintf(", clocks are known within %s (%s)", known, doubtHost)
-		if doubt > late {
-			most = bound
+		clocks := fmt.Sprintf("the clock of %s is known within %s", doubtHost, known)
+		switch {
+		case doubt <= allowed && late > allowed: // what passed is not the reason
+		case doubt > allowed && late <= allowed:
+			said, most = []string{clocks}, bound
+		default:
+			said = append(said, clocks)
 		}
 	}
-	c.Detail += fmt.Sprintf(" of a window of %s (allowed %s)", unit.FormatSeconds(v.WindowS), most)
+	c.Detail = fmt.Sprintf("%s; allowed is %s, %s of the window of %s", strings.Join(said, ", "), most, unit.FormatPercent(edgeShare), unit.FormatSeconds(v.WindowS))
 	if host, ok := v.Reading(lateHost); ok && late > allowed {
 		c.Detail += whyLate(host, late)
 	}

@@ -86,7 +86,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"generator at its end", Generator, func(t *record.Trial) { t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2 }, "99 % of a CPU (client1)"},
 		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
 		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
-		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "30.9 ms (client2)"},
+		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "client2 read the window's edges up to 30.9 ms late"},
 		{"an edge read late by coarse timers", Clock, func(t *record.Trial) {
 			t.Hosts[2].End.EndedNs += 30e6
 			t.Hosts[2].Snapshot.TimerTickNs = 20e6
@@ -95,7 +95,7 @@ func TestDoctoredTrialsFail(t *testing.T) {
 			t.Hosts[2].End.EndedNs += 300e6
 			t.Hosts[2].Snapshot.TimerTickNs, t.Hosts[2].CPUBusy = 10e6, 0.99
 		}, "the processors of client2 were 99 % busy"},
-		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "20 ms (client1)"},
+		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "the clock of client1 is known within 20 ms"},
 		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -22,10 +23,12 @@ func newCheckCommand(s streams) *cobra.Command {
 				return err
 			}
 			document := newPlanDocument(plan, cmp.Or(f.options.Seed, plan.Study.Design.Seed))
-			for _, w := range document.parameters {
-				if !asJSON {
-					say(s.err, "%s\n", f.warning(args[0], w))
-				}
+			warned := s.err
+			if asJSON { // the document has them
+				warned = io.Discard
+			}
+			if err := f.parameters(warned, args[0], document.parameters); err != nil {
+				return err
 			}
 			return errors.Join(s.answer(asJSON, document, asText(document.shown())), run.MissingTools(plan))
 		},

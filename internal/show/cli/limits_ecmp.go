@@ -186,7 +186,11 @@ func (f *ecmpFlags) needed(s streams) error {
 	problems := mistakes(f.flags)
 	for _, flag := range []string{"policy", "fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts", "hosts-per-leaf", "host-rate", "replicates"} {
 		if f.flags.Changed(flag) {
-			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
+			why := "without it the answer is how many flows use all links of one router"
+			if flag == "policy" || flag == "fields" || flag == "pairs" {
+				why = "without it the answer is how many bundles use all links that are hashed apart: connections, or with policy 0 pairs of addresses"
+			}
+			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; %s", flag, why))
 		}
 	}
 	links, err := f.firstTier()

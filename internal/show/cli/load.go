@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"regexp"
 	"strings"
@@ -58,6 +59,12 @@ func readStudy(nameOrFile string) (string, []byte, error) {
 	return nameOrFile, data, err
 }
 
+func isAddress(text string) bool {
+	_, err := netip.ParseAddr(text)
+	_, errPort := netip.ParseAddrPort(text)
+	return err == nil || errPort == nil
+}
+
 // readNamed reads a built-in text by its name, or else a file by its path.
 func readNamed(kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (data []byte, builtin bool, err error) {
 	if isStudyName(nameOrFile) {
@@ -68,6 +75,8 @@ func readNamed(kind, kinds, nameOrFile string, names []string, read func(string)
 	data, err = readFile(nameOrFile)
 	switch beside := besideName(nameOrFile, kind); {
 	case !errors.Is(err, fs.ErrNotExist):
+	case isAddress(nameOrFile):
+		err = fmt.Errorf("no %s and no file is called %q; to measure to an address: linerate measure %[2]s", kind, nameOrFile)
 	case beside != "":
 		err = fmt.Errorf("no %s and no file is called %q; did you mean %s?", kind, nameOrFile, beside)
 	case isStudyName(nameOrFile):

@@ -81,7 +81,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	defer store.Close()
 	if plan != nil {
-		if err := f.parameters(s.err, args[0], plan); err != nil {
+		if err := f.parameters(s.err, args[0], run.ParameterWarnings(plan, proc.Sysctls{})); err != nil {
 			return err
 		}
 		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {

@@ -14,7 +14,6 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/run"
-	"linerate/internal/kernel/proc"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -69,11 +68,10 @@ func (f *planFlags) warning(file string, w run.ParameterWarning) error {
 	return w.Problem(file, f.options.StudyFile, f.options.Set...)
 }
 
-// parameters refuses a plan with kernel parameters that its hosts cannot have, and warns of
-// others.
-func (f *planFlags) parameters(stderr io.Writer, file string, plan *study.Plan) error {
+// parameters refuses kernel parameters that a plan's hosts cannot have, and warns of others.
+func (f *planFlags) parameters(stderr io.Writer, file string, warnings []run.ParameterWarning) error {
 	var wrong source.Problems
-	for _, w := range run.ParameterWarnings(plan, proc.Sysctls{}) {
+	for _, w := range warnings {
 		if w.Misspelt {
 			wrong = append(wrong, w.Problem(file, f.options.StudyFile, f.options.Set...))
 			continue

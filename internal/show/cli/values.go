@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -115,7 +116,14 @@ func bitsPerSecond(text string) (float64, error) {
 func oneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(words, text) {
-			return "", fmt.Errorf("%q: expected %s", text, source.Or(words))
+			near := source.Nearest(text, words)
+			if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(text, w) || strings.HasSuffix(w, text) }); i >= 0 && near == "" && text != "" {
+				near = words[i]
+			}
+			if near != "" {
+				near = "; did you mean " + near + "?"
+			}
+			return "", fmt.Errorf("%q: expected %s%s", text, source.Or(words), near)
 		}
 		return text, nil
 	}

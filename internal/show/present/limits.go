@@ -23,9 +23,13 @@ func ECMPNeeded(n ecmp.Needed, target float64) document.Document {
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
-	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry."}}}
+	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
+		byDefault}}}
 	return d
 }
+
+// byDefault says which kernels the figures are of: the default of limits ecmp is not theirs.
+const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows between two addresses take one link: count pairs of addresses instead."
 
 // ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
 func ECMPForecast(f ecmp.Forecast) document.Document {
@@ -123,6 +127,9 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 			text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(f.WithPorts))
 		}
 		rows = append(rows, []string{"hash policy", text})
+	}
+	if f.Policy == 1 {
+		rows = append(rows, []string{"hash policy", "1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"})
 	}
 	if f.Replicates == 0 {
 		return append(rows, []string{"exact", "all figures"})

@@ -231,6 +231,9 @@ func (g *grid) describe(r *Row, compare []record.Factor, said map[string]bool) {
 			}
 		}
 		r.Settings = append(r.Settings, level.SettingLines...)
+		for _, option := range level.FlowLines {
+			r.Settings = append(r.Settings, "flows: "+option)
+		}
 		r.Part = r.Part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == f.Ablate })
 	}
 }
