@@ -104,6 +104,27 @@ func interfaces(s setting.Setting) (names []string) {
 	return names
 }
 
+// Named lists the interfaces that the settings name, or formats write them for, and the
+// addresses, networks and MAC addresses, each as often as it is named.
+func (h *Host) Named() (ifaces, addrs []string) {
+	for _, c := range changes(h) {
+		names := interfaces(c.Setting)
+		for _, one := range c.Sysctl {
+			names = append(names, setting.InterfaceOf(one.Key))
+		}
+		if c.Kind() != "sysctl" {
+			names = append(names, c.on)
+		}
+		for _, name := range names {
+			if name != "" {
+				ifaces = append(ifaces, name)
+			}
+		}
+		addrs = append(addrs, addresses(c.Setting)...)
+	}
+	return ifaces, addrs
+}
+
 func addresses(s setting.Setting) (texts []string) {
 	add := func(text string) {
 		if text != "" {

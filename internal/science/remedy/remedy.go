@@ -31,6 +31,8 @@ type Fix struct {
 	Proof string
 	// Lab: the names of interfaces and the addresses are those of a lab.
 	Lab bool
+	// Unmapped are the names that Replace was given nothing for.
+	Unmapped []Name
 	// Undo spells settings of the baseline that the recommended treatment does not make.
 	Undo []string
 	// Programs are options that the treatment gives its flows: no setting of a host makes

@@ -223,7 +223,7 @@ func TestFlush(t *testing.T) {
 	}
 	// Each host's command has that host's names, those of other hosts as well.
 	fix.Flushes = append(fix.Flushes, Flush{"other", fix.Flushes[0].To, "eth0"})
-	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16"}); err != nil {
+	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16", "192.168.1.11=10.0.0.11"}); err != nil {
 		t.Fatal(err)
 	}
 	want = []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
@@ -235,19 +235,69 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// TestNamed: parameters of all interfaces name none that could be replaced.
-func TestNamed(t *testing.T) {
+// TestUnmapped: what no pair replaces is listed until nothing is; parameters of all interfaces
+// name none. Where several hosts have an interface of a name, its host is part of it.
+func TestUnmapped(t *testing.T) {
+	all := []string{"nas.eth1=bond0.7", "client.eth0=enp3s0", "192.168.1.11=10.0.0.11", "192.168.1.0/24=10.0.0.0/24", "02:00:00:01:00:02=52:54:00:00:00:01"}
+	for _, test := range []struct {
+		pairs []string
+		kept  string
+	}{
+		{nil, "eth1 192.168.1.0/24 192.168.1.11 eth0 02:00:00:01:00:02"},
+		{all[:2], "192.168.1.0/24 192.168.1.11 02:00:00:01:00:02"},
+		{all[2:], "eth1 eth0"},
+		{[]string{"eth1=eth1"}, "192.168.1.0/24 192.168.1.11 eth0 02:00:00:01:00:02"}, // this one is the host's as well
+		{all, ""},
+	} {
+		fix, err := Recommended(made(t, "source routing", "cubic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fix.Replace(test.pairs); err != nil {
+			t.Errorf("%s: %v", test.pairs, err)
+		}
+		if got := strings.Join(Texts(fix.Unmapped), " "); got != test.kept {
+			t.Errorf("%s: still the lab's: %s, want %s", test.pairs, got, test.kept)
+		}
+	}
 	for _, test := range []struct {
 		made setting.Setting
-		want bool
+		want string
 	}{
-		{setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}, false},
-		{setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth1.arp_ignore", Value: "1"}}}, true},
-		{setting.Setting{Host: "nas", Link: &setting.Link{Interface: "eth0"}}, true},
+		{setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}, "eth0"},
+		{setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth1.arp_ignore", Value: "1"}}}, "eth1 eth0"},
+		{setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 1500}}, "nas.eth0 client.eth0"},
+		{setting.Setting{Route: &setting.Route{To: "default", Via: "inet6 fd00::1", Interface: "eth0"}}, "nas.eth0 fd00::1 client.eth0"},
 	} {
-		fix := &Fix{Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}}, Settings: []setting.Setting{test.made}}}}
-		if got := fix.Named(); got != test.want {
-			t.Errorf("%+v: %v", test.made, got)
+		fix := &Fix{Flushes: []Flush{{"client", netip.MustParsePrefix("0.0.0.0/0"), "eth0"}},
+			Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}}, Settings: []setting.Setting{test.made}}}}
+		if err := fix.Replace(nil); err != nil || strings.Join(Texts(fix.Unmapped), " ") != test.want {
+			t.Errorf("%+v: %s, %v, want %s", test.made, Texts(fix.Unmapped), err, test.want)
 		}
+	}
+}
+
+// TestSourceStaysInside: a route whose source would no longer be in its network is an error
+// with what is missing. The source of a route to elsewhere may be anywhere.
+func TestSourceStaysInside(t *testing.T) {
+	for pairs, want := range map[string]string{
+		"192.168.1.11=10.0.0.11":                            "--map 192.168.1.0/24=10.0.0.0/24 is missing",
+		"192.168.1.0/24=10.0.0.0/24":                        "--map 192.168.1.11=ADDRESS is missing, with one in 10.0.0.0/24",
+		"192.168.1.11=10.0.1.11 192.168.1.0/24=10.0.0.0/24": "expected a source in 10.0.0.0/24",
+		"192.168.1.11=192.168.1.77":                         "",
+		"192.168.1.11=10.0.1.11 192.168.1.0/24=10.0.0.0/16": "",
+	} {
+		fix, err := Recommended(made(t, "source routing", "cubic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fix.Replace(strings.Fields(pairs)); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", pairs, err, want)
+		}
+	}
+	beyond := setting.Setting{Route: &setting.Route{To: "172.16.0.0/12", Via: "192.168.1.1", Source: netip.MustParseAddr("192.168.1.11")}}
+	fix := &Fix{Hosts: []hostconfig.Host{{Name: "nas", Settings: []setting.Setting{beyond}}}}
+	if err := fix.Replace([]string{"192.168.1.11=10.0.0.11"}); err != nil {
+		t.Error(err)
 	}
 }

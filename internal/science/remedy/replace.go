@@ -3,6 +3,7 @@ package remedy
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -12,16 +13,24 @@ import (
 )
 
 // Replace replaces names of interfaces, addresses and MAC addresses throughout, by pairs
-// such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.15=10.0.0.15. It is an error if a
-// pair has no equals sign, or replaces nothing.
+// such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or
+// 192.168.1.0/24=10.0.0.0/24. It is an error if a pair has no equals sign or replaces
+// nothing, or if a route's source address would no longer be in the network of the route.
+// What no pair replaces is in fix.Unmapped.
 func (fix *Fix) Replace(pairs []string) error {
 	r := replacer{by: map[string]string{}, used: map[string]bool{}}
 	for _, pair := range pairs {
 		from, to, found := strings.Cut(pair, "=")
 		if !found || from == "" || strings.Trim(to, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@") != "" || to == "" {
-			return fmt.Errorf("--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.15=10.0.0.15", pair)
+			return fmt.Errorf("--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or 192.168.1.0/24=10.0.0.0/24", pair)
 		}
 		r.by[from] = to
+	}
+	names := fix.names()
+	for _, n := range names {
+		if !slices.ContainsFunc(n.by, func(from string) bool { _, ok := r.by[from]; return ok }) {
+			fix.Unmapped = append(fix.Unmapped, n)
+		}
 	}
 	for i := range fix.Hosts {
 		if err := r.host(&fix.Hosts[i]); err != nil {
@@ -38,35 +47,107 @@ func (fix *Fix) Replace(pairs []string) error {
 	}
 	for from, to := range r.by {
 		if !r.used[from] {
-			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to, cmp.Or(strings.Join(fix.names(), ", "), "no names"))
+			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to, cmp.Or(strings.Join(Texts(names), ", "), "no names"))
 		}
 	}
 	return nil
 }
 
-// names are those of the interfaces.
-func (fix *Fix) names() (list []string) {
+// A Name is of an interface, an address, a network or a MAC address that a fix has.
+type Name struct {
+	Host string // that has the interface, or whose settings have the address
+	// Text is as --map takes it: nas.eth0 where several hosts of the fix have an eth0.
+	Text string
+	// Example is what could replace it, the same for all names of a kind.
+	Example string
+	// by is what Replace finds the replacement by: any of them.
+	by []string
+}
+
+// names lists what Replace replaces, once each, as far as it is written: what stands for
+// all addresses and interfaces is no name of a lab.
+func (fix *Fix) names() (list []Name) {
+	const example = "enp3s0"
+	add := func(n Name) {
+		if !slices.ContainsFunc(list, func(o Name) bool { return o.Host == n.Host && o.Text == n.Text }) {
+			list = append(list, n)
+		}
+	}
+	iface := func(host, name string) {
+		add(Name{host, name, example, []string{host + "." + name, name}})
+	}
+	text := func(host, value string) {
+		addr, _, _ := strings.Cut(value, "/")
+		by, network, address := []string{value, addr}, "10.0.0.0/24", "10.0.0.10"
+		if strings.Contains(value, ":") {
+			network, address = "fd00:1::/64", "fd00:1::10"
+		}
+		if p, err := netip.ParsePrefix(value); err == nil && !p.IsSingleIP() && p == p.Masked() {
+			if p.Bits() > 0 {
+				add(Name{host, value, network, by})
+			}
+		} else if a, err := netip.ParseAddr(addr); err == nil && !a.IsUnspecified() && !a.IsLoopback() {
+			add(Name{host, addr, address, by})
+		} else if _, err := net.ParseMAC(value); err == nil {
+			add(Name{host, value, "52:54:00:12:34:56", by})
+		}
+	}
 	for _, h := range fix.Hosts {
-		for _, i := range h.Interfaces {
-			list = append(list, h.Name+"."+i.Name)
+		interfaces, addresses := h.Named()
+		for _, name := range interfaces {
+			iface(h.Name, name)
+		}
+		for _, address := range addresses {
+			text(h.Name, address)
 		}
 	}
 	for _, f := range fix.Flushes {
-		if name := f.Host + "." + f.Interface; !slices.Contains(list, name) {
-			list = append(list, name)
+		iface(f.Host, f.Interface)
+		text(f.Host, f.To.String())
+	}
+	several := map[string]int{} // hosts that have an interface of that name
+	for _, n := range list {
+		if n.Example == example {
+			several[n.Text]++
+		}
+	}
+	for i, n := range list {
+		if n.Example == example && several[n.Text] > 1 {
+			list[i].Text = n.by[0]
 		}
 	}
 	return list
 }
 
-// Named: the settings or flushes name interfaces or addresses, of which Replace can replace some.
-func (fix *Fix) Named() bool {
-	return len(fix.Flushes) > 0 || slices.ContainsFunc(fix.Hosts, func(h hostconfig.Host) bool {
-		return slices.ContainsFunc(h.Settings, func(s setting.Setting) bool {
-			return s.Neighbour != nil || s.Address != nil || s.Route != nil || s.Nexthop != nil || s.Rule != nil || s.Link != nil || s.Qdisc != nil ||
-				slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool { return setting.InterfaceOf(one.Key) != "" })
-		})
-	})
+// Texts are the names, once each, as --map takes them.
+func Texts(names []Name) (list []string) {
+	for _, n := range names {
+		if !slices.Contains(list, n.Text) {
+			list = append(list, n.Text)
+		}
+	}
+	return list
+}
+
+// inside is the error of a route whose source address was in its network, and no longer is:
+// the kernel takes the route, and no packet of the host's network follows it.
+func (r replacer) inside(was, is setting.Route) error {
+	within := func(route setting.Route) bool {
+		to, err := netip.ParsePrefix(route.To)
+		return err == nil && route.Source.IsValid() && to.Contains(route.Source)
+	}
+	if !within(was) || within(is) {
+		return nil
+	}
+	missing := fmt.Sprintf("expected a source in %s", is.To)
+	if to, err := netip.ParsePrefix(was.To); err == nil && is.To == was.To {
+		if p, err := is.Source.Prefix(to.Bits()); err == nil {
+			missing = fmt.Sprintf("--map %s=%s is missing, or another network with that address", was.To, p)
+		}
+	} else if is.Source == was.Source {
+		missing = fmt.Sprintf("--map %s=ADDRESS is missing, with one in %s", was.Source, is.To)
+	}
+	return fmt.Errorf("the route to %s gets source %s, which is outside of that network: %s", is.To, is.Source, missing)
 }
 
 type replacer struct {
@@ -155,6 +236,9 @@ func (r replacer) host(h *hostconfig.Host) (err error) {
 			for k := range route.Nexthops {
 				n := &route.Nexthops[k]
 				n.Via, n.Interface = text(n.Via), iface(n.Interface)
+			}
+			if wrong := r.inside(*s.Route, route); wrong != nil && err == nil {
+				err = wrong
 			}
 			s.Route = &route
 		}

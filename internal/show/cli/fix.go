@@ -41,8 +41,10 @@ type fixDocument struct {
 	// Proof is the run that tried the settings by themselves, where tune kept them.
 	Proof string `json:"proof,omitempty"`
 	// Lab: interfaces and addresses are those of a lab.
-	Lab   bool      `json:"lab"`
-	Hosts []fixHost `json:"hosts"`
+	Lab bool `json:"lab"`
+	// Unmapped are those that --map has not replaced, as it takes them.
+	Unmapped []string  `json:"unmapped,omitempty"`
+	Hosts    []fixHost `json:"hosts"`
 	// Undo are settings of the baseline that the fix does without.
 	Undo []string `json:"undo,omitempty"`
 	// Programs are options of the flows that no setting makes.
@@ -95,7 +97,7 @@ RUN is a run's name, the beginning of one, or latest.
 Exit status: 0; 2 bad usage; 3 the run recommends nothing, nothing is written; or the
 run is in doubt, a trust check failed: its fix is written, and stderr says why.`,
 		Example: `  linerate fix latest
-  linerate fix latest --host nas --map eth0=enp3s0 | ssh root@nas sh
+  linerate fix latest --host nas --map nas.eth0=enp3s0 | ssh root@nas sh
   linerate fix latest --format netplan -o fix
   linerate fix nas-7 arp-flux`,
 		Args: rangeArgs(1, 2),
@@ -109,7 +111,7 @@ run is in doubt, a trust check failed: its fix is written, and stderr says why.`
 	flags := cmd.Flags()
 	valueVar(flags, &f.format, oneOf(fixFormats()...), "format", "name", commandsFormat, strings.Join(fixFormats(), ", "))
 	flags.StringVar(&f.host, "host", "", "only the commands or files for this host")
-	flags.StringArrayVar(&f.replace, "map", nil, "replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10 (may be repeated)")
+	flags.StringArrayVar(&f.replace, "map", nil, "replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10, or a network, such as 192.168.1.0/24=10.0.0.0/24 (may be repeated)")
 	flags.StringVarP(&f.dir, "out", "o", "", "write the files below this directory, as HOST/etc/…")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.fix/v1)")
@@ -143,6 +145,7 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		if err := s.answer(f.asJSON, f.document(run, fix), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
 			return err
 		}
+		f.remarkUnmapped(s.err, fix)
 		return statusError{status: ExitDoubt}
 	}
 	if err := f.onHost(fix); err != nil {
@@ -233,7 +236,7 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 }
 
 func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
-	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(), Hosts: []fixHost{}}
+	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(), Hosts: []fixHost{}}
 	for _, flush := range fix.Flushes {
 		d.Once = append(d.Once, fixCommand{flush.Host, flush.Command()})
 	}
@@ -324,6 +327,41 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 	return nil
 }
 
+// unmapped are the names of the lab that are written still.
+func (f fixFlags) unmapped(fix *remedy.Fix) (list []remedy.Name) {
+	flushes := func(n remedy.Name) bool {
+		return slices.ContainsFunc(fix.Flushes, func(flush remedy.Flush) bool { return flush.Host == n.Host })
+	}
+	for _, n := range fix.Unmapped {
+		if fix.Lab && (f.host == "" || n.Host == f.host || flushes(n)) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// remarkUnmapped says which names of the lab are written still, and how they are replaced: with
+// an example of each kind. Long lists are cut; JSON has them whole.
+func (f fixFlags) remarkUnmapped(w io.Writer, fix *remedy.Fix) {
+	names := f.unmapped(fix)
+	if len(names) == 0 {
+		return
+	}
+	const most = 12
+	var shown, examples []string
+	for _, n := range names {
+		if !slices.Contains(shown, n.Example) {
+			shown = append(shown, n.Example)
+			examples = append(examples, fmt.Sprintf("--map %s=%s", n.Text, n.Example))
+		}
+	}
+	list := remedy.Texts(names)
+	if more := len(list) - most; more > 1 {
+		list = append(list[:most:most], fmt.Sprintf("%d others", more))
+	}
+	say(w, "linerate: still the lab's: %s; replace each, as by %s\n", strings.Join(list, ", "), strings.Join(examples, " "))
+}
+
 // remark says what the commands and files do not.
 func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	remark := func(format string, args ...any) { say(w, "linerate: "+format+"\n", args...) }
@@ -341,9 +379,7 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	for _, line := range fix.Instructions() {
 		remark("not among the settings: %s", line)
 	}
-	if fix.Lab && len(f.replace) == 0 && fix.Named() {
-		remark("names of interfaces, addresses and MAC addresses are the lab's; --map eth0=enp3s0 replaces them")
-	}
+	f.remarkUnmapped(w, fix)
 	if f.format == commandsFormat && len(fix.Hosts) > 0 {
 		remark("the commands are in effect until the next reboot; --format %s writes files that persist", source.Or(fixFormats()[1:]))
 	}
