@@ -36,7 +36,8 @@ func TestConfined(t *testing.T) {
 		dir := t.TempDir() // below /tmp as a rule, which is another one there
 		l := NewLauncher()
 		defer l.Close()
-		if got := said(t, l, "echo it >/tmp/mine && cat /tmp/mine"); got != "it" {
+		mine := filepath.Join("/tmp", "mine-"+filepath.Base(filepath.Dir(dir)))
+		if got := said(t, l, "echo it >"+mine+" && cat "+mine); got != "it" {
 			t.Errorf("its own /tmp: %q", got)
 		}
 		if l.unconfined != nil {
@@ -55,7 +56,7 @@ func TestConfined(t *testing.T) {
 		if got := said(t, l, "touch "+dir+"/x && echo written"); strings.HasSuffix(got, "written") {
 			t.Error("this process's files in /tmp are its own")
 		}
-		if _, err := os.Stat("/tmp/mine"); err == nil {
+		if _, err := os.Stat(mine); err == nil {
 			t.Error("its /tmp is this process's")
 		}
 		if got := said(t, l, "mount -o remount,rw / && echo undone; mount -t tmpfs none /mnt && echo undone; umount /tmp && echo undone"); strings.Contains(got, "undone") {
