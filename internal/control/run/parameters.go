@@ -96,3 +96,31 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 	}
 	return list
 }
+
+// Lowered warns of settings of a plan that lower a buffer below what the host has: that of
+// the study, or of a lab's host this machine's kernel. A level may mean that, but one of
+// “larger buffers” does not.
+func Lowered(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
+	warned := map[setting.Sysctl]bool{}
+	for _, t := range plan.Treatments {
+		for _, s := range t.Settings {
+			h, known := plan.Study.Topology.Host(s.Host)
+			if !known || len(h.Via) > 0 || runtime.GOOS != "linux" {
+				continue
+			}
+			for _, one := range s.Sysctl {
+				had, _ := sysctls.Read(one.Key) // empty: nothing to compare
+				for _, own := range h.Sysctls {
+					if own.Key == one.Key {
+						had = own.Value
+					}
+				}
+				if less, _ := tuning.Lowers(one.Key, had, one.Value); len(less) > 0 && !warned[one] {
+					warned[one] = true
+					list = append(list, ParameterWarning{Key: one.Key, Text: fmt.Sprintf("%s of %s is lowered in treatment %q: %s", one.Key, s.Host, t.Name, strings.Join(less, ", "))})
+				}
+			}
+		}
+	}
+	return list
+}

@@ -80,3 +80,40 @@ func TestParameterProblem(t *testing.T) {
 		}
 	}
 }
+
+// TestLowered: a setting that lowers a buffer below what the host has is named, with the
+// treatment; one that raises it is not, nor that of a real host, which has another kernel.
+func TestLowered(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "net/ipv4"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tcp_rmem", "tcp_wmem", "tcp_notsent_lowat"} {
+		if err := os.WriteFile(filepath.Join(root, "net/ipv4", name), []byte("4096\t131072\t33554432\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const text = `study: buffers
+topology:
+  hosts:
+    a: {sysctls: {net.ipv4.tcp_wmem: 4096 16384 4194304}, interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b}]
+workload: {flows: [{from: a, to: b}]}
+factors:
+  f:
+    levels:
+      none: {}
+      larger: {settings: [{host: b, sysctl: {net.ipv4.tcp_rmem: 4096 131072 16777216}}]}
+      largest: {settings: [{host: b, sysctl: {net.ipv4.tcp_rmem: 4096 131072 67108864}}, {host: a, sysctl: {net.ipv4.tcp_wmem: 4096 16384 16777216}}]}
+`
+	var got []string
+	for _, text := range []string{text, strings.NewReplacer("a: {", "a: {via: [ssh, a], ", "b: {", "b: {via: [ssh, b], ").Replace(text)} {
+		for _, w := range Lowered(planOf(t, text), proc.Sysctls{Root: root}) {
+			got = append(got, w.Text)
+		}
+	}
+	if want := `net.ipv4.tcp_rmem of b is lowered in treatment "larger": the third (max) 16777216, not 33554432`; !slices.Equal(got, []string{want}) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -26,6 +26,13 @@ const (
 	sendShare    = 3
 )
 
+// Linux's own third values of tcp_rmem and tcp_wmem (tcp(7)), on a machine with
+// memory enough.
+const (
+	LinuxRmem = 6 << 20
+	LinuxWmem = 4 << 20
+)
+
 // BDP is the bandwidth-delay product: what is in flight when the path is full.
 func (p Path) BDP() float64 { return p.RateBps * p.RTTS / 8 }
 

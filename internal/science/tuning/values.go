@@ -268,32 +268,40 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		return
 	}
 	was, _ := integers(known.Value)
-	is, ok := integers(l.Value)
+	is, _ := integers(l.Value)
 	if len(is) == 1 && len(was) == 1 && (l.Bound == ">" && is[0] <= was[0] || l.Bound == "<" && is[0] >= was[0]) {
 		c.add(l, "as-it-is", record.LintNote, "", "tuned sets it only to a %s value, and this kernel has %d: nothing would change", map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
 		return
 	}
-	if p == nil || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 && len(was) != 3 {
-		return
-	}
-	if strings.Contains(l.Key, "lowat") || strings.Contains(l.Key, "output") {
-		return // less of it may be meant
-	}
-	var less []string
-	more := slices.Clone(is)
-	for i := range is {
-		if is[i] < was[i] {
-			less = append(less, fmt.Sprintf("%s%d, not %d", nth(p, i), is[i], was[i]))
-			more[i] = was[i]
-		}
-	}
-	if len(less) > 0 {
+	if less, more := Lowers(l.Key, known.Value, l.Value); len(less) > 0 {
 		fix := "leave it out"
-		if !slices.Equal(more, was) {
-			fix = spaced(more)
+		if !same(more, known.Value) {
+			fix = more
 		}
 		c.add(l, "lowers", record.LintWarning, fix, "less than what this kernel has now: %s", join(less))
 	}
+}
+
+// Lowers names which bounds of a buffer a value lowers, as "the third (max) 16777216, not
+// 33554432", and returns the value that lowers none; nil: it lowers none, or the parameter is
+// not known to be a buffer, or one of which less may be meant.
+func Lowers(key, had, value string) (less []string, more string) {
+	p := find(key)
+	was, known := integers(had)
+	is, ok := integers(value)
+	if p == nil || !known || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 && len(was) != 3 {
+		return nil, ""
+	}
+	if strings.Contains(key, "lowat") || strings.Contains(key, "output") {
+		return nil, ""
+	}
+	for i := range is {
+		if is[i] < was[i] {
+			less = append(less, fmt.Sprintf("%s%d, not %d", nth(p, i), is[i], was[i]))
+			is[i] = was[i]
+		}
+	}
+	return less, spaced(is)
 }
 
 // nth names one of three values: "the second (default) ".

@@ -106,7 +106,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Warnings = append(d.Warnings, warning)
 	}
 	d.unit, d.time = s.Unit, planTime(p)
-	d.parameters = run.ParameterWarnings(p, proc.Sysctls{})
+	d.parameters = append(run.ParameterWarnings(p, proc.Sysctls{}), run.Lowered(p, proc.Sysctls{})...)
 	for _, w := range d.parameters {
 		d.Warnings = append(d.Warnings, w.Text)
 	}

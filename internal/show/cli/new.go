@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -61,7 +62,10 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)
 			}
-			text, err := k.Study(arguments)
+			text, err := k.Study(arguments, func(key string) string {
+				value, _ := proc.Sysctls{}.Read(key) // empty: not Linux
+				return value
+			})
 			if err != nil {
 				return usageError(err)
 			}

@@ -263,13 +263,6 @@ func Goodput(l limits.GoodputAnswer, frame limits.Frame) document.Document {
 	}
 }
 
-// Linux's own third values of tcp_rmem and tcp_wmem (tcp(7)), on a machine with
-// memory enough.
-const (
-	linuxRmem = 6 << 20
-	linuxWmem = 4 << 20
-)
-
 // BDP shows the bytes in flight, the window and the buffers that fill a path.
 func BDP(l limits.BDPAnswer) document.Document {
 	var rows [][]string
@@ -291,8 +284,8 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("answer", "%d bytes on a new connection that begins with %d segments:", l.Answer, l.First)
 		line("", "%d round trips, %.3g s; fewer is not possible, more where a window is smaller", l.AnswerTrips, l.AnswerS)
 	}
-	line("receiver", "net.ipv4.tcp_rmem = 4096 131072 %d%s", l.TCPRmem, enoughBy(l.TCPRmem, linuxRmem))
-	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, linuxWmem))
+	line("receiver", "net.ipv4.tcp_rmem = 4096 131072 %d%s", l.TCPRmem, enoughBy(l.TCPRmem, limits.LinuxRmem))
+	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, limits.LinuxWmem))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
 )
 
 // Kinds are the templates, in the order of the help. Adding one takes an entry here and
@@ -21,7 +22,7 @@ var Kinds = []Kind{
 			rate("rate", "1gbit", 1e6, 100e9, "rate of each interface of the NAS"),
 			rate("client-rate", "1gbit", 1e6, 100e9, "rate of each client's link"),
 		},
-		derive: func(v values) error {
+		derive: func(v values, _ Sysctls) error {
 			n, clients := v["interfaces"].(int), v["clients"].(int)
 			v["last"], v["lastaddress"] = n-1, 10+n-1
 			v["slow"] = unit.BitRate(clients)*v["client-rate"].(unit.BitRate) < unit.BitRate(n)*v["rate"].(unit.BitRate)
@@ -37,7 +38,7 @@ var Kinds = []Kind{
 			count("flows", "8", 1, 256, "flows from each host to the one on the next leaf"),
 			rate("rate", "200mbit", 1e6, 100e9, "rate of each link between leaf and spine"),
 		},
-		derive: func(v values) error {
+		derive: func(v values, _ Sysctls) error {
 			v["hostrate"] = unit.BitRate(v["spines"].(int)) * v["rate"].(unit.BitRate)
 			return nil
 		},
@@ -51,11 +52,14 @@ var Kinds = []Kind{
 			share("loss", "0%", 0, 0.1, "share of the packets that are lost on the way"),
 			count("streams", "1", 1, 64, "connections at a time"),
 		},
-		derive: func(v values) error {
+		derive: func(v values, now Sysctls) error {
 			if v["loss"] == unit.Ratio(0) {
 				v["loss"] = "" // no key in the file
 			}
-			return path(v)
+			if err := path(v); err != nil {
+				return err
+			}
+			return buffers(v, now)
 		},
 	},
 	{
@@ -65,7 +69,7 @@ var Kinds = []Kind{
 			rate("rate", "100mbit", 1e6, 10e9, "rate of the path"),
 			delay("rtt", "40ms", time.Millisecond, time.Second, "round-trip time with empty queues"),
 		},
-		derive: path,
+		derive: func(v values, _ Sysctls) error { return path(v) },
 	},
 	{
 		Name: "hosts", Short: "two real hosts, reached by ssh: what does another congestion control change?",
@@ -79,7 +83,7 @@ var Kinds = []Kind{
 			address("client-address", "192.168.1.101/24", "that interface's address"),
 			rate("rate", "1gbit", 1e6, 400e9, "rate of both interfaces"),
 		},
-		derive: func(v values) error {
+		derive: func(v values, _ Sysctls) error {
 			server, client := v["server-address"].(netip.Prefix), v["client-address"].(netip.Prefix)
 			switch {
 			case server.Masked() != client.Masked():
@@ -113,11 +117,37 @@ func path(v values) error {
 	if bdp > maxInFlight {
 		return fmt.Errorf("--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter round trip", rate, rtt, bdp>>20, maxInFlight>>20)
 	}
-	const mib = 1 << 20
-	buffer := max(16*mib, (2*bdp+mib-1)/mib*mib) // more than the defaults of 4 and 6 MiB
-	v["bdp"], v["buffer"], v["bufferbytes"] = bdp, unit.Bytes(buffer), buffer
+	v["bdp"] = bdp
 	v["delay"] = unit.Duration(rtt / 2)
 	v["warmup"] = unit.Duration(max(time.Second, 40*rtt))
 	v["duration"] = unit.Duration(max(3*time.Second, 50*rtt)) // what held a flow back shows in fifty round trips
 	return nil
+}
+
+// buffers are those of a level with larger ones: what limits bdp recommends, and never less
+// than what the kernel has. Where the kernel has enough of both, they are twice its own: a
+// level with no more would show nothing.
+func buffers(v values, now Sysctls) error {
+	p := limits.Path{RateBps: float64(v["rate"].(unit.BitRate)), RTTS: v["rtt"].(unit.Duration).Seconds()}
+	needed := []int64{p.ReceiveBuffer(), p.SendBuffer()}
+	receive := triple(now("net.ipv4.tcp_rmem"), [3]int64{4096, 131072, limits.LinuxRmem})
+	send := triple(now("net.ipv4.tcp_wmem"), [3]int64{4096, 16384, limits.LinuxWmem})
+	has := []int64{receive[2], send[2]}
+	v["needed"], v["has"], v["enough"] = needed, has, needed[0] <= has[0] && needed[1] <= has[1]
+	for i, buffer := range []*[3]int64{&receive, &send} {
+		if buffer[2] = max(needed[i], has[i]); v["enough"] == true {
+			buffer[2] = min(2*has[i], math.MaxInt32) // the kernel's bounds are of 31 bits
+		}
+	}
+	v["rmem"], v["wmem"] = receive, send
+	return nil
+}
+
+// triple reads the three bounds of a buffer; otherwise is what they are if the text is
+// something else.
+func triple(text string, otherwise [3]int64) (bounds [3]int64) {
+	if n, err := fmt.Sscan(text, &bounds[0], &bounds[1], &bounds[2]); err != nil || n != 3 {
+		return otherwise
+	}
+	return bounds
 }

@@ -21,20 +21,23 @@ type Kind struct {
 	Example string
 	// derive adds what the template computes from its arguments, or says which of
 	// them do not go together.
-	derive func(values) error
+	derive func(values, Sysctls) error
 }
+
+// Sysctls reads a parameter of the kernel that the study is for; empty: it is not known.
+type Sysctls func(key string) string
 
 // values are those of a template: its arguments by name, and what is derived from them.
 type values map[string]any
 
 // Study fills the template in. The arguments are those of Kind.Arguments, in their order,
 // as Parse has read them. It is an error if some do not go together.
-func (k Kind) Study(arguments []any) ([]byte, error) {
+func (k Kind) Study(arguments []any, now Sysctls) ([]byte, error) {
 	v := values{}
 	for i, a := range k.Arguments {
 		v[a.Name] = arguments[i]
 	}
-	if err := k.derive(v); err != nil {
+	if err := k.derive(v, now); err != nil {
 		return nil, err
 	}
 	text, err := studies.Templates.ReadFile("templates/" + k.Name + ".yaml")

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -24,7 +25,7 @@ func made(k Kind, given ...string) (string, error) {
 			return "", fmt.Errorf("--%s %w", a.Name, err)
 		}
 	}
-	text, err := k.Study(arguments)
+	text, err := k.Study(arguments, func(string) string { return "4096\t131072\t33554432" })
 	return string(text), err
 }
 
@@ -62,6 +63,38 @@ func TestTemplates(t *testing.T) {
 				if strings.HasPrefix(line, "#") && len(line) > 90 || line != strings.TrimRight(line, " ") {
 					t.Errorf("%s %s: line %d is too long a comment, or ends in spaces: %q", name, given, n+1, line)
 				}
+			}
+		}
+	}
+}
+
+// TestBuffers: the larger buffers are those of limits bdp, but not less than the kernel's;
+// twice the kernel's where those are enough; Linux's own where the kernel is not known.
+func TestBuffers(t *testing.T) {
+	k, _ := Find("wan")
+	for _, test := range []struct{ rate, rtt, rmem, wmem, wantRmem, wantWmem string }{
+		{"1gbit", "80ms", "4096 131072 33554432", "4096 16384 4194304", "4096 131072 40000000", "4096 16384 30000000"},
+		{"500mbit", "80ms", "4096 131072 33554432", "4096 16384 4194304", "4096 131072 33554432", "4096 16384 15000000"},
+		{"100mbit", "40ms", "8192 262144 33554432", "4096 16384 4194304", "8192 262144 67108864", "4096 16384 8388608"},
+		{"100mbit", "40ms", "", "no numbers", "4096 131072 12582912", "4096 16384 8388608"},
+		{"1mbit", "1ms", "4096 131072 2147483647", "4096 16384 4194304", "4096 131072 2147483647", "4096 16384 8388608"},
+	} {
+		arguments := make([]any, len(k.Arguments))
+		for i, a := range k.Arguments {
+			given := map[string]string{"rate": test.rate, "rtt": test.rtt}
+			var err error
+			if arguments[i], err = a.Parse(cmp.Or(given[a.Name], a.Default)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now := map[string]string{"net.ipv4.tcp_rmem": test.rmem, "net.ipv4.tcp_wmem": test.wmem}
+		text, err := k.Study(arguments, func(key string) string { return now[key] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"{net.ipv4.tcp_rmem: " + test.wantRmem + "}", "{net.ipv4.tcp_wmem: " + test.wantWmem + "}"} {
+			if strings.Count(string(text), want) != 2 {
+				t.Errorf("%s, %s, %s, %s: want %s twice in\n%s", test.rate, test.rtt, test.rmem, test.wmem, want, text)
 			}
 		}
 	}
