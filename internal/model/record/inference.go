@@ -18,13 +18,26 @@ type Chance struct {
 // Sensitivity is how small a difference a run, or a plan of one, can show: with the
 // probability Power, a comparison whose truth is a change by Detectable (0.03: 3 %) gets
 // a verdict of its direction, when trials scatter around their mean by Scatter (0.01: 1 %,
-// one standard deviation), in so many Blocks and Comparisons.
+// one standard deviation), in so many Blocks and Comparisons. Of a run, both are those of
+// the comparison whose trials scatter most, so that every comparison can show as much.
 type Sensitivity struct {
 	Detectable  float64 `json:"detectable"`
 	Power       float64 `json:"power"`
 	Scatter     float64 `json:"scatter"`
 	Blocks      int     `json:"blocks"`
 	Comparisons int     `json:"comparisons"`
+	// Least is of the comparison whose trials scatter least; nil: of a plan.
+	Least *Smallest `json:"least,omitempty"`
+	// LeftToChance is how many of the comparisons are not counted in, because hashing or ARP
+	// leaves to chance what comes of a side: chance makes their intervals wider than scatter
+	// does.
+	LeftToChance int `json:"left_to_chance,omitempty"`
+}
+
+// Smallest is a Sensitivity's change and scatter in another comparison.
+type Smallest struct {
+	Detectable float64 `json:"detectable"`
+	Scatter    float64 `json:"scatter"`
 }
 
 // HalfWidth is Half or, in a document without it, the distance of the farther end. 0: the

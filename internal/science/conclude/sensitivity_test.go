@@ -22,7 +22,8 @@ func scattered(blocks int, scatters ...float64) *record.Run {
 	return run
 }
 
-// TestSensitivity: the run's own scatter counts, which is that of most treatments.
+// TestSensitivity: the run's own scatter counts, of the two sides of what is compared, and
+// no comparison shows less than what is promised.
 func TestSensitivity(t *testing.T) {
 	conclude := func(run *record.Run) *record.Conclusion {
 		Conclude(run)
@@ -31,8 +32,11 @@ func TestSensitivity(t *testing.T) {
 	// Values of 1±x have a standard deviation of x × √(n/(n−1)).
 	c := conclude(scattered(8, 0.01, 0.01, 0.03))
 	s := c.Sensitivity
-	if s == nil || math.Abs(s.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 || s.Blocks != 8 || s.Comparisons != 2 || s.Power != 0.8 {
+	if s == nil || math.Abs(s.Scatter-math.Sqrt(5)*0.01*math.Sqrt(8./7)) > 1e-9 || s.Blocks != 8 || s.Comparisons != 2 || s.Power != 0.8 {
 		t.Fatalf("sensitivity %+v", s)
+	}
+	if l := s.Least; l == nil || math.Abs(l.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 || l.Detectable >= s.Detectable/2 {
+		t.Errorf("least %+v", l)
 	}
 	// The mean that eight normal differences show with 80 % at 97.47 % confidence, in
 	// standard deviations (SciPy's noncentral t), times that of a ratio of two trials.
@@ -48,14 +52,22 @@ func TestSensitivity(t *testing.T) {
 	if c := conclude(interrupted); c.FewestTrials != 5 || c.Sensitivity.Blocks != 5 {
 		t.Errorf("after 8 and 5 trials: %d, %+v", c.FewestTrials, c.Sensitivity)
 	}
-	chance := scattered(8, 0.01, 0.3)
+	// Most treatments are alike; that of the baseline, which all are compared with, are not.
+	if c := conclude(scattered(8, 0.03, 0, 0, 0)); math.Abs(c.Sensitivity.Least.Scatter-0.03*math.Sqrt(8./7/2)) > 1e-9 {
+		t.Errorf("with a scattered baseline: %+v", c.Sensitivity)
+	}
+	chance := scattered(8, 0.01, 0.3, 0.01)
 	conclude(chance)
 	chance.Treatments[1].Chance = &record.Chance{LeastBps: 0.7e9, MostBps: 1.3e9, By: "chance"}
-	if s := sensitivity(chance); math.Abs(s.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 {
+	if s := sensitivity(chance); math.Abs(s.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 || s.LeftToChance != 1 {
 		t.Errorf("with a treatment left to chance: %+v", s)
 	}
-	dead := scattered(8, 0.01, 0)
-	for i := range dead.Trials[8:] {
+	chance.Treatments[0].Chance = chance.Treatments[1].Chance
+	if s := sensitivity(chance); s != nil {
+		t.Errorf("with a baseline left to chance: %+v", s)
+	}
+	dead := scattered(8, 0.01, 0, 0.01)
+	for i := range dead.Trials[8:16] {
 		dead.Trials[8+i].GoodputBps = 0
 	}
 	if c := conclude(dead); math.Abs(c.Sensitivity.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 {

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
@@ -9,11 +10,24 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Sensitivity spells how small a change can be detected, and with what.
+// Sensitivity spells how small a change can be detected, and with what: in any of the
+// comparisons and, where others show clearly less, also in the least scattered one.
 func Sensitivity(s *record.Sensitivity) string {
-	return fmt.Sprintf("changes of %s with a probability of %s, at a scatter of %s between trials (%s, %s)",
-		number.Percent(s.Detectable), number.Percent(s.Power), number.Percent(s.Scatter), words.Count(s.Blocks, "block"), words.Count(s.Comparisons, "comparison"))
+	change, scatter := "changes of "+number.Percent(s.Detectable), "at a scatter of "+number.Percent(s.Scatter)
+	if l := s.Least; l != nil && s.Detectable >= notably*l.Detectable {
+		change += " in every comparison, and of " + number.Percent(l.Detectable) + " in the least scattered one,"
+		scatter = "at scatters of " + number.Percent(l.Scatter) + " to " + number.Percent(s.Scatter)
+	}
+	with := words.Count(s.Blocks, "block") + ", " + words.Count(s.Comparisons, "comparison")
+	if n := s.LeftToChance; n > 0 {
+		change = strings.Replace(change, "every comparison", "every comparison that is not left to chance", 1)
+		with += fmt.Sprintf(", %d of them left to chance", n)
+	}
+	return fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power), scatter, with)
 }
+
+// notably is how many times the change of another comparison one must be to be told.
+const notably = 1.25
 
 // Detects says how small a change the run can detect; nil: it compares nothing, or in too
 // few blocks.
