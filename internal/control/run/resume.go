@@ -71,6 +71,21 @@ func (c *conductor) checkResumable(before string) error {
 	return notebook.ErrComplete
 }
 
+// BudgetWarning says that the budget which a run was begun with ends it before the blocks
+// that are asked for now; empty: it does not, or another one is given.
+func BudgetWarning(saved *record.Run, asked study.Redesign) string {
+	made, budget := saved.Blocks(), saved.Design.BudgetS
+	if budget == 0 || made == 0 || asked.Budget != nil || asked.Replicates == nil {
+		return ""
+	}
+	seconds := saved.DurationS / float64(made) * float64(*asked.Replicates)
+	if seconds <= budget {
+		return ""
+	}
+	return fmt.Sprintf("the budget of %s that the run was begun with still holds; %d blocks need about --budget %dm",
+		unit.Duration(budget*float64(time.Second)), *asked.Replicates, int(1.1*seconds/60)+1)
+}
+
 // restore makes the conductor of a saved run, as it was except for the options.
 func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, error) {
 	plan, err := study.PlanOf(saved)

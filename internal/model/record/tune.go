@@ -38,10 +38,23 @@ type Tune struct {
 	Proof *TuneProof `json:"proof,omitempty"`
 	// Offer is what improves one response and worsens another by more than was accepted.
 	Offer *TuneOffer `json:"offer,omitempty"`
+	// Full: the baseline's goodput is at the path's limit, so that no setting can raise it by
+	// much; nil: it is not, or has no limit.
+	Full *TuneFull `json:"full,omitempty"`
+	// Continue is the command that adds the blocks for which the budget had no time.
+	Continue string `json:"continue,omitempty"`
 	// Kept is the file that they were written to; empty: none was.
 	Kept string `json:"kept,omitempty"`
 	// Trust lists the checks that failed, of all runs.
 	Trust []Check `json:"trust"`
+}
+
+// TuneFull is how near to its limit the baseline is: Share of it (0.99: 99 %). Most is what a
+// setting can add at most, relative to the baseline: the highest limit of any treatment has
+// the fewest headers.
+type TuneFull struct {
+	Share float64 `json:"share"`
+	Most  float64 `json:"most"`
 }
 
 // Verdicts on a setting of a list, beside NoDifference and Inconclusive.

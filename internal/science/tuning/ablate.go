@@ -26,6 +26,7 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 	t.List, t.Off = effect(run, f, cmp.Or(f.Ablate, settingfile.TheList)), effect(run, f, settingfile.OffAgain)
 	t.Written = effect(run, f, settingfile.Written)
 	t.Figures = figures(run, f.Baseline, settingfile.Written, cmp.Or(f.Ablate, settingfile.TheList))
+	t.Full = full(run, f)
 	t.Settings = append(t.Settings, settings...)
 	alone := listIsOne(run, settings)
 	for i := range t.Settings {
@@ -45,6 +46,7 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 		if alone {
 			s.Alone = t.List
 		}
+		controls(run, s)
 		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
 		weigh(s, t.Responses, accept)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 )
 
@@ -73,7 +74,9 @@ func TestAnswers(t *testing.T) {
 	}{
 		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a and net.b together: alone neither makes a difference; the other one makes no difference."},
 		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); none of its 2 settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; the other one is unclear."},
+		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; alone, the other one makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+		{open, sameWords, []string{sameWords, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11); alone, 1 of the 2 settings makes no difference of goodput beyond ±2 % (at most 1.1 %), and 1 is unclear."},
+		{open, sameWords, []string{open, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
 		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the largest lever is net.a, alone 4.00× (3.99–4.01); the 2 others make no difference."},
 		{up, sameWords, []string{open, down, sameWords, down}, "it needs net.a and net.b together: alone neither gives more than 1.11×."},
@@ -231,5 +234,30 @@ func TestManyUntried(t *testing.T) {
 		if got := ratioText(&record.Effect{Ratio: record.EffectSize{Mean: 0.05, Low: low, High: 100}}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestFullPath: at the limit the answer says how little a setting can add, by the highest
+// limit of the treatments, and what the flows used before their congestion control was set.
+func TestFullPath(t *testing.T) {
+	run, settings := runOf(open, sameWords, open, open)
+	f := run.Factors[0].Name
+	for i, level := range []string{settingfile.AsItIs, settingfile.TheList, "only net.a"} {
+		run.Treatments = append(run.Treatments, record.Treatment{Name: level, Levels: map[string]string{f: level}, LimitBps: 100 + float64(i), Goodput: record.Estimate{MeanBps: 99}})
+		run.Trials = append(run.Trials, record.Trial{Treatment: level, Levels: map[string]string{f: level},
+			Flows: []record.Flow{{From: "client", CongestionControl: []string{"cubic", "bbr", "bbr"}[i]}}})
+	}
+	run.Factors[0].Baseline = settingfile.AsItIs
+	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 3.1 %."
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	run.Treatments[0].Goodput.MeanBps = 97 // beyond the margin
+	if got := Judge(run, settings, nil); got.Full != nil {
+		t.Errorf("at 97 %% of the limit: %+v", got.Full)
+	}
+	s := record.TuneSetting{Key: setting.CongestionControl, Alone: &record.Effect{Factor: f, From: settingfile.AsItIs, To: "only net.a"}}
+	if controls(run, &s); s.Value != "bbr" || s.Prior["client"] != "cubic" {
+		t.Errorf("congestion control %+v", s)
 	}
 }

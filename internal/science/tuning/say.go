@@ -46,6 +46,9 @@ func answer(t *record.Tune, run *record.Run) string {
 		parts = append(parts, settings(t, tried, of)...)
 	}
 	said = append(said, strings.Join(parts, "; ")+".")
+	if text := FullPath(t); text != "" && t.List.Verdict != record.Improves {
+		said = append(said, text+".")
+	}
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
 		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
 	}
@@ -158,10 +161,37 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	default:
 		said = append(said, others(n)+" "+plural(n, "makes", "make")+" no difference")
 	}
-	if n := len(by[record.Inconclusive]); n > 0 {
-		said = append(said, strings.Replace(others(n), "all ", "the ", 1)+plural(n, " is", " are")+" unclear")
+	if open := by[record.Inconclusive]; len(open) > 0 {
+		name := strings.Replace(others(len(open)), "all ", "the ", 1)
+		said = append(said, undecided(t, name, open, len(open) < tried.n || t.List.Verdict != record.Inconclusive, of)...)
 	}
 	return said
+}
+
+// undecided says of settings without a verdict what is known of them: those that alone make
+// no difference are uncertain only as parts of the list. news: that the others are uncertain
+// has not been said of the list.
+func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool, of metric.Metric) []string {
+	same, most, part := 0, 0.0, ""
+	if news {
+		part = "; as a part of the list " + plural(len(open), "it is", "they are") + " unclear"
+	}
+	for _, s := range open {
+		if e := s.Alone; e != nil && e.Verdict == record.NoDifference && e.Ratio.High > 0 {
+			same, most = same+1, max(most, 1-e.Ratio.Low, e.Ratio.High-1)
+		}
+	}
+	switch n := len(open); {
+	case same == 0 && news:
+		return []string{name + plural(n, " is", " are") + " unclear"}
+	case same == 0:
+		return nil
+	case same == n:
+		return []string{fmt.Sprintf("alone, %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%)%s", name, plural(n, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, part)}
+	default:
+		return []string{fmt.Sprintf("alone, %d of %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %d %s unclear%s",
+			same, name, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, n-same, plural(n-same, "is", "are"), part)}
+	}
 }
 
 // named is a setting in a sentence: which congestion control it is belongs to its name.
@@ -373,7 +403,7 @@ func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many
 		return fmt.Sprintf(" %s no difference%s beyond ±%.3g %%: %s%s", verb("makes", "make"), what, 100*t.Margin, size, also)
 	}
 	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
-		return verb(" is", " are") + " inconclusive: " + of.Label + " " + size + also
+		return fmt.Sprintf(" %s no certain effect on %s beyond ±%.3g %%: %s%s", verb("has", "have"), of.Label, 100*t.Margin, size, also)
 	}
 	return fmt.Sprintf("%s inconclusive: %s %s, %s%s", verb(" is", " are"), of.Label, size, e.Why, also)
 }

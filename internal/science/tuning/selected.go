@@ -28,10 +28,13 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 		made.Why = useless(files, found, t, hosts, made)
 		if lab := slices.ContainsFunc(hosts, func(name string) bool { h, _ := t.Host(name); return h != nil && len(h.Via) == 0 }); made.Why == "" && lab && machineWide(found, made) {
 			made.Why = "machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"
-			if i := slices.IndexFunc(found.Findings, func(f record.LintFinding) bool {
-				return f.ID == "unit" && f.File == s.File && f.Line == s.Line
-			}); i >= 0 {
-				made.Why = "the value is in another unit than the kernel's; " + found.Findings[i].Fix
+			for _, f := range found.Findings { // what makes the setting useless anywhere
+				switch on := f.File == s.File && f.Line == s.Line; {
+				case on && f.ID == "unit":
+					made.Why = "the value is in another unit than the kernel's; " + f.Fix
+				case on && (f.ID == "removed" || f.ID == "no-effect"):
+					made.Why = f.Says
+				}
 			}
 		}
 		if made.Why != "" {

@@ -64,6 +64,12 @@ func lists(c *record.Conclusion) (a Answer) {
 		} else if i < 3 {
 			a.Statements = append(a.Statements, long)
 		}
+		if full := tuning.FullPath(t); full != "" && t.List.Verdict != record.Improves {
+			if label := Condition(t); label != "" {
+				full = label + ": " + strings.ToLower(full[:1]) + full[1:]
+			}
+			a.Statements = append(a.Statements, full)
+		}
 		if also := besideList(c, t); also != "" {
 			a.Statements = append(a.Statements, also)
 		}

@@ -164,14 +164,14 @@ func ifShaped(p *study.Plan) string {
 	return ""
 }
 
-// planSensitivity is what a plan detects; nil: it compares nothing, or in too few blocks
+// planSensitivity is what a plan detects with the blocks that its budget has time for; nil: it compares nothing, or in too few blocks
 // for a verdict, or is judged by a difference, of which there is no relative size.
 func planSensitivity(p *study.Plan) *record.Sensitivity {
 	s := p.Study
 	if lead, ok := metric.Find(s.Responses[0]); !ok || lead.Signed {
 		return nil
 	}
-	design := stats.Design{Blocks: p.Blocks(), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
+	design := stats.Design{Blocks: min(p.Blocks(), p.Fitting()), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
 	return design.Sensitivity(planScatter)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
 )
 
 // TestIfShaped: check names the figure that a run finds where a real host's link is virtual
@@ -76,5 +77,42 @@ factors:
 	want := []string{"bbr | flows: congestion_control bbr | ", "both | a: sysctl net.ipv4.tcp_sack=0 | ", " | flows: congestion_control bbr | ", " | flows: window 4MiB | "}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPlanSensitivityOfTheBudget: what is promised is what the blocks detect that the budget
+// has time for.
+func TestPlanSensitivityOfTheBudget(t *testing.T) {
+	const text = `
+study: pair
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 300mbit}]
+workload:
+  flows: [{from: a, to: b}]
+factors:
+  sack:
+    levels:
+      plain: {}
+      without: {settings: [{host: a, sysctl: {net.ipv4.tcp_sack: 0}}]}
+design: {replicates: 8}
+`
+	s, err := study.Parse("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := planSensitivity(plan)
+	budget := unit.Duration(5*plan.BlockTime() + plan.BlockTime()/2)
+	if err := plan.Redesign(study.Redesign{Budget: &budget}); err != nil {
+		t.Fatal(err)
+	}
+	if got := planSensitivity(plan); whole.Blocks != 8 || got.Blocks != 5 || got.Detectable <= whole.Detectable {
+		t.Errorf("8 blocks: %+v; a budget for 5: %+v", whole, got)
 	}
 }

@@ -106,6 +106,13 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		if findErr != nil {
 			return findErr
 		}
+		saved, findErr := store.Run(ctx, id)
+		if findErr != nil {
+			return findErr
+		}
+		if warning := run.BudgetWarning(saved, options.Redesign); warning != "" {
+			say(s.err, "linerate: %s\n", warning)
+		}
 		options.Again = strings.Join(spelled(f.flags, designFlags...), " ")
 		result, err = run.Resume(ctx, store, id, options)
 		if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {

@@ -231,6 +231,20 @@ func (f tuneFlags) carryOn(made *tune.RunError) string {
 	return text
 }
 
+// continueCommand makes the blocks that a run's budget had no time for, in a budget that is
+// enough, and answers anew; empty: its budget did not end the run.
+func (f tuneFlags) continueCommand(r *record.Run) string {
+	if r.Status != record.StatusBudget || r.Blocks() == 0 {
+		return ""
+	}
+	whole := time.Duration(1.1 * r.DurationS / float64(r.Blocks()) * float64(max(r.Design.Replicates, r.Blocks()+1)) * float64(time.Second))
+	then := "linerate tune --run " + r.ID
+	if f.options.Keep != "" {
+		then = f.keepCommand(r.ID)
+	}
+	return fmt.Sprintf("%s --budget %dm && %s", f.resumeCommand(r.ID), whole/time.Minute+1, then)
+}
+
 // keepCommand is the command that keeps what a run has shown; accept are flags to add.
 func (f tuneFlags) keepCommand(run string, accept ...string) string {
 	words := []string{"linerate tune --run", run, "--keep", quote(f.options.Keep)}
@@ -248,6 +262,9 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run) error {
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
+	}
+	if len(runs) > 0 {
+		result.Continue = f.continueCommand(runs[0])
 	}
 	var pages []string
 	for i, r := range runs {

@@ -7,7 +7,9 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/tuning"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
@@ -29,6 +31,10 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		}
 		r := runs[0]
 		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, words.Count(len(r.Treatments), "treatment"), blocks(r), r.Seed, number.Seconds(took))}
+		if control := tuning.BaselineControl(r); control != "" {
+			d.About[0] += " · as it is: " + control
+		}
+		d.Warnings = warnings(view.New(r))
 	}
 	for i, c := range append([]*record.Tune{result}, result.Conditions...) {
 		text := c.Answer
@@ -81,8 +87,10 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		d.Summary = append(d.Summary, untried)
 	}
 	if len(runs) > 0 {
-		if detects := evidence.Detects(runs[0]); detects != nil {
-			d.Summary = append(d.Summary, detects)
+		for _, blocks := range [][]document.Block{evidence.Detects(runs[0]), evidence.OutlierStatement(view.New(runs[0]))} {
+			if blocks != nil {
+				d.Summary = append(d.Summary, blocks)
+			}
 		}
 	}
 	var trust []string
@@ -103,6 +111,9 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		last = append(last, document.Statement{Label: "Accept", Text: o.Command, Command: true})
 	}
 	last = append(last, document.Statements("Page", pages...)...)
+	if result.Continue != "" {
+		last = append(last, document.Statement{Label: "Continue", Text: result.Continue, Command: true})
+	}
 	if len(runs) > 0 {
 		last = append(last, document.Statement{Label: "Again", Text: runs[0].Again, Command: true})
 	}
@@ -139,6 +150,17 @@ func differs(r metric.Metric, e *record.Effect) bool {
 	return e != nil && (e.Verdict == record.Improves || e.Verdict == record.Worsens)
 }
 
+// rowName is a setting's in a table: of the congestion control it has the values, since the
+// flows' need not be this machine's.
+func rowName(s record.TuneSetting) string {
+	for _, prior := range s.Prior {
+		if s.Key == setting.CongestionControl && s.Value != "" {
+			return "congestion control, " + prior + " → " + s.Value
+		}
+	}
+	return s.Key
+}
+
 // settings is the table of one condition: a row for each setting, under its
 // verdict, and what the list did as a whole. Each other response has a row under
 // that where it improves or worsens, and always under the list.
@@ -155,7 +177,7 @@ func settings(c *record.Tune) *document.Table {
 			if s.Verdict != verdict {
 				continue
 			}
-			t.Add("  "+s.Key, answer.Size("", lead, s.Alone), answer.Size("", lead, s.Removed))
+			t.Add("  "+rowName(s), answer.Size("", lead, s.Alone), answer.Size("", lead, s.Removed))
 			for _, r := range others {
 				if differs(r, s.Alone) || differs(r, s.Removed) {
 					t.Add("    "+r.Label, answer.Size("", r, s.Alone), answer.Size("", r, s.Removed))
