@@ -92,13 +92,22 @@ func anchors(text string) []string {
 }
 
 // TestIndex: the index has a link to each document but itself and the decision records,
-// which docs/architecture.md lists.
+// which docs/architecture.md lists, and a row for each built-in study.
 func TestIndex(t *testing.T) {
 	docs := documents(t)
 	index := docs["docs/README.md"]
 	for file := range docs {
 		if name, is := strings.CutPrefix(file, "docs/"); is && name != "README.md" && !strings.HasPrefix(name, "decisions/") && !strings.Contains(index, "("+name) {
 			t.Errorf("docs/README.md does not link %s", file)
+		}
+	}
+	built, err := filepath.Glob("../../studies/*.yaml")
+	if err != nil || len(built) == 0 {
+		t.Fatalf("%d built-in studies, %v", len(built), err)
+	}
+	for _, file := range built {
+		if name := strings.TrimSuffix(filepath.Base(file), ".yaml"); !strings.Contains(index, "| ["+name+"](") {
+			t.Errorf("docs/README.md: the table of built-in studies has no row for %s", name)
 		}
 	}
 }
