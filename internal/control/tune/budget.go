@@ -45,9 +45,9 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 	case t.trials > 0:
 		return 0, tuning.ErrSpent
 	}
-	text := fmt.Sprintf("budget %s: %d blocks of %d trials take about %s", unit.Duration(whole), blocks, len(plan.Treatments), need.Round(time.Second))
+	text := fmt.Sprintf("budget %s: %d blocks of %d trials take about %s", unit.Duration(whole), blocks, len(plan.Treatments), unit.FormatTime(need))
 	if proof > 0 {
-		text += fmt.Sprintf(", and the proof of what is kept %s", proof.Round(time.Second))
+		text += fmt.Sprintf(", and the proof of what is kept %s", unit.FormatTime(proof))
 	}
-	return 0, &InputError{fmt.Errorf("%s; expected at least %s", text, (need + proof).Round(time.Second))}
+	return 0, &InputError{fmt.Errorf("%s; expected at least %s", text, unit.FormatTime(need+proof+time.Second))}
 }

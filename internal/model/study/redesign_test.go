@@ -27,7 +27,7 @@ func TestRedesign(t *testing.T) {
 		{until(0), "--until: until 0%: expected more than 0% and less than 100%"},
 		{until(1), "--until: until 100%: expected more than 0% and less than 100%"},
 		{budget(0), "--budget: budget: expected more than 0s"},
-		{budget(time.Second), "--budget: budget 1s is shorter than one block of 2 trials, which takes about 5.6s"},
+		{budget(time.Second), "--budget: budget 1s is shorter than one block of 2 trials, which takes about 6 s"},
 		{replicates(2), ""}, {until(0.02), ""}, {budget(block), ""}, {Redesign{}, ""},
 	} {
 		p := fresh()

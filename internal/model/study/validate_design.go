@@ -129,7 +129,7 @@ func (c *checker) plan() {
 func (p *Plan) checkBudget(report source.Report) {
 	budget := p.Study.Design.Budget
 	if budget > 0 && time.Duration(budget) < p.BlockTime() {
-		report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", budget, len(p.Treatments), p.BlockTime().Round(100*time.Millisecond))
+		report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", budget, len(p.Treatments), unit.FormatTime(p.BlockTime()+time.Second/2))
 	}
 }
 

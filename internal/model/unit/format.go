@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // FormatRate spells a bit rate for reading, with four digits: "1 Gbit/s",
@@ -86,4 +87,16 @@ func Plural(n int, thing string) string {
 		thing += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// FormatTime spells how long something takes as people say it: "42 s", "1 m 37 s",
+// "2 h 5 m". A flag or a key of a file takes Duration's spelling, "1m37s".
+func FormatTime(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+	}
+	if d >= 90*time.Minute {
+		return fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
 }

@@ -188,7 +188,11 @@ func ParseRatio(text string) (Ratio, error) {
 	case ok && percent:
 		return Ratio(value / 100), nil
 	case ok && value > 1:
-		return 0, fmt.Errorf("%q is not a ratio: a number without %% is at most 1; 2 percent is written 2%% or 0.02", text)
+		written := digits + "%"
+		if value <= 100 {
+			written += " or " + strconv.FormatFloat(value/100, 'g', -1, 64)
+		}
+		return 0, fmt.Errorf("%q is not a ratio: a number without %% is at most 1; %s percent is written %s", text, digits, written)
 	case !ok:
 		return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%, or a number such as 0.02", text)
 	}

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/control/active"
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/plain"
+	"linerate/internal/model/unit"
 )
 
 const waitUsage = "wait until no other run or measurement is active on this machine"
@@ -70,7 +71,7 @@ func spellWork(works []active.Work) string {
 		what := []rune(plain.Line(w.What))
 		text := string(what[:min(len(what), 100)]) + " is active"
 		if !w.Since.IsZero() {
-			text += " since " + w.Since.UTC().Format("15:04:05 UTC") + " (" + roundTime(max(0, time.Since(w.Since))) + ")"
+			text += " since " + w.Since.UTC().Format("15:04:05 UTC") + " (" + unit.FormatTime(max(0, time.Since(w.Since))) + ")"
 		}
 		parts = append(parts, text)
 	}

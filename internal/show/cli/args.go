@@ -27,9 +27,18 @@ import (
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError(fmt.Errorf("unexpected argument %q; usage: %s", args[0], cmd.UseLine()))
+		return wrongArguments(cmd, fmt.Errorf("unexpected argument %q; usage: %s", args[0], cmd.UseLine()))
 	}
 	return nil
+}
+
+// wrongArguments is what is wrong with values of flags, or else the error: a flag that took
+// the next one for its value leaves that one's value among the arguments.
+func wrongArguments(cmd *cobra.Command, err error) error {
+	if wrong := mistakes(cmd.Flags()); len(wrong) > 0 {
+		err = errors.Join(wrong...)
+	}
+	return usageError(err)
 }
 
 func exactArgs(n int) cobra.PositionalArgs { return rangeArgs(n, n) }
@@ -41,7 +50,7 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 	}
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usageError(fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"), expected, cmd.UseLine()))
+			return wrongArguments(cmd, fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"), expected, cmd.UseLine()))
 		}
 		return nil
 	}
@@ -69,6 +78,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("--%s needs a value: %s", f.Name, usage))
 	}
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		if err := swallowed(flags, wrong.GetFlag(), wrong.GetValue()); err != nil {
+			return usageError(err)
+		}
 		expected := map[string]string{
 			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
 			"stringSlice": "values with commas between, a quoted one whole in quotes",
@@ -78,6 +90,20 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	return usageError(err)
+}
+
+// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
+func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
+	name, _, _ := strings.Cut(text, "=")
+	next := flags.Lookup(strings.TrimPrefix(name, "--"))
+	if len(name) == 2 && name[0] == '-' {
+		next = flags.ShorthandLookup(name[1:])
+	}
+	if name == "" || name[0] != '-' || next == nil {
+		return nil
+	}
+	_, usage := pflag.UnquoteUsage(f)
+	return fmt.Errorf("--%s needs a value before %s: %s", f.Name, name, usage)
 }
 
 // unknownFlag names the flag that was probably meant.

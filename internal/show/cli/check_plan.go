@@ -87,9 +87,9 @@ const planScatter = 0.01
 func planTime(p *study.Plan) string {
 	whole, blocks := p.Time(p.Blocks()), p.Blocks()
 	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && budget < whole {
-		return fmt.Sprintf("at most %s (budget): %d of %s", roundTime(budget), p.Fitting(), unit.Plural(blocks, "block"))
+		return fmt.Sprintf("at most %s (budget): %d of %s", unit.FormatTime(budget), p.Fitting(), unit.Plural(blocks, "block"))
 	}
-	return "about " + roundTime(whole)
+	return "about " + unit.FormatTime(whole)
 }
 
 func newPlanDocument(p *study.Plan, seed uint64) *planDocument {

@@ -205,5 +205,5 @@ func summary(flows []planFlow) string {
 
 // estimate spells a number of seconds as people say it.
 func estimate(seconds float64) string {
-	return roundTime(time.Duration(seconds * float64(time.Second)))
+	return unit.FormatTime(time.Duration(seconds * float64(time.Second)))
 }

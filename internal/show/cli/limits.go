@@ -62,7 +62,7 @@ rate) does not count these: use --shaped.`,
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
 	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
 	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
-	flags.IntVar(&f.link.VLANs, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
+	numberVar(flags, &f.link.VLANs, 0, 2, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")
 	return cmd

@@ -55,7 +55,7 @@ func TestLimitsGoodputRefuses(t *testing.T) {
 		"--protocol sctp":              `--protocol "sctp": expected tcp or udp`,
 		"--mtu 20":                     "--mtu 20: expected 68 to 65535",
 		"--mtu 68 --family ipv6":       "IPv6 needs at least 1280 bytes",
-		"--vlan 3":                     "3 VLAN tags: expected 0, 1 or 2",
+		"--vlan 3":                     "--vlan 3: expected 0 to 2",
 		"--mss 5":                      "nothing is left for payload",
 		"--mss -1":                     "--mss -1: expected",
 		"--datagram 64":                "--datagram is for --protocol udp",

@@ -248,3 +248,4 @@ func (v *optionValue) Set(text string) error {
 func (v *optionValue) String() string { return v.text }
 func (v *optionValue) Type() string   { return v.option.Type }
 func (v *optionValue) mistake() error { return v.wrong }
+func (v *optionValue) last() string   { return v.text }

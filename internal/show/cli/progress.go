@@ -45,9 +45,9 @@ func (p *progress) show(s run.Progress) {
 		return
 	}
 	p.said = time.Now()
-	left := "about " + roundTime(s.Remaining) + " left"
+	left := "about " + unit.FormatTime(s.Remaining) + " left"
 	if s.Fits > 0 {
-		left = fmt.Sprintf("at most %s left (budget: %d of %s)", roundTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
+		left = fmt.Sprintf("at most %s left (budget: %d of %s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
 	}
 	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, cmp.Or(lastFigure(s), s.Phase))
 	if !p.terminal {
@@ -109,15 +109,4 @@ func (p *progress) end() {
 	if p.drawn {
 		fmt.Fprint(unfiltered(p.w), "\r\x1b[K")
 	}
-}
-
-// roundTime says a duration as people do.
-func roundTime(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
-	}
-	if d >= 90*time.Minute {
-		return fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60)
-	}
-	return fmt.Sprintf("%d m %02d s", int(d.Minutes()), int(d.Seconds())%60)
 }

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // TestProgress: a line says how far a run is and what its last trial came to; where it
@@ -62,7 +63,7 @@ func TestRoundTime(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		4600 * time.Millisecond: "5 s", 68 * time.Second: "1 m 08 s", 90*time.Minute - time.Second: "89 m 59 s", 10886 * time.Second: "3 h 1 m", 100 * time.Hour: "100 h 0 m",
 	} {
-		if got := roundTime(d); got != want {
+		if got := unit.FormatTime(d); got != want {
 			t.Errorf("%d s: %q, want %q", int(d.Seconds()), got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	}
 	found := tuning.Files(files, kernel)
 	if f.lint || !f.somewhere() {
-		return f.judged(s, found)
+		return f.judged(s, found, args)
 	}
 	if f.given("margin") {
 		f.options.Set = append(f.options.Set, "design.margin="+f.margin.String())
@@ -310,10 +311,31 @@ func noteProof(ctx context.Context, result *record.Tune) error {
 }
 
 // judged prints what was found in the files.
-func (f tuneFlags) judged(s streams, found *record.Lint) error {
+func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
 	err := s.answer(f.asJSON, found, asText(present.Lint(found)))
+	if next := lintNext(found, files); err == nil && !f.asJSON && !f.quiet && next != "" {
+		say(s.err, "Which of these matter on a path: %s\n", next)
+	}
 	if err == nil && found.Errors+found.Warnings > 0 {
 		err = statusError{status: ExitDoubt}
 	}
 	return err
+}
+
+// lintNext is the command that tries the list's settings, with a path to be replaced by one's
+// own; empty: no setting of the list could be tried on Linux.
+func lintNext(found *record.Lint, files []string) string {
+	command, linux := "linerate tune", map[string]bool{}
+	for _, name := range files {
+		command += " " + quote(name)
+	}
+	for _, file := range found.Files {
+		linux[file.File] = file.System == settingfile.Linux
+	}
+	if !slices.ContainsFunc(found.Settings, func(one record.LintSetting) bool {
+		return linux[one.File] && one.Network && one.Without == ""
+	}) {
+		return ""
+	}
+	return command + " --rate 1gbit --rtt 20ms"
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -38,6 +39,7 @@ type value[T any] struct {
 	parse func(string) (T, error)
 	what  string // its type in the usage
 	text  string
+	given string // what Set was given last
 	wrong error
 }
 
@@ -47,6 +49,7 @@ func (v *value[T]) Type() string { return v.what }
 
 func (v *value[T]) Set(text string) error {
 	read, err := v.parse(text)
+	v.given = text
 	if v.wrong = err; err == nil {
 		*v.to, v.text = read, text
 	}
@@ -54,6 +57,8 @@ func (v *value[T]) Set(text string) error {
 }
 
 func (v *value[T]) mistake() error { return v.wrong }
+
+func (v *value[T]) last() string { return v.given }
 
 // valueVar defines such a flag; byDefault may be empty.
 func valueVar[T any](flags *pflag.FlagSet, to *T, parse func(string) (T, error), name, what, byDefault, usage string) {
@@ -140,9 +145,15 @@ func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
 // mistakes are what is wrong with values that were given.
 func mistakes(flags *pflag.FlagSet) (problems []error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if wrong := misread(f); wrong != nil {
-			problems = append(problems, fmt.Errorf("--%s %w", f.Name, wrong))
+		wrong := misread(f)
+		if wrong == nil {
+			return
 		}
+		wrong = fmt.Errorf("--%s %w", f.Name, wrong)
+		if v, ok := f.Value.(interface{ last() string }); ok {
+			wrong = cmp.Or(swallowed(flags, f, v.last()), wrong)
+		}
+		problems = append(problems, wrong)
 	})
 	return problems
 }
