@@ -215,9 +215,13 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		a.Statements = append(a.Statements, limitShares(list))
 	}
 	others := c.Others
-	if len(list) == 1 {
+	if m := c.Measured; len(list) == 1 || m != nil && m.Latency && len(list) == 2 { // both directions have one probe
+		load := "load"
+		if len(list) == 2 {
+			load = "the load of both"
+		}
 		var text string
-		if text, others = latencies(c, list[0]); text != "" {
+		if text, others = latencies(c, list[0], load); text != "" {
 			a.Statements = append(a.Statements, text)
 		}
 	}
@@ -227,11 +231,6 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 			for _, at := range list {
 				parts = append(parts, figure(at, r))
 			}
-			if same := value(c, list[0].Baseline, r); r.Quantile > 0 && len(list) > 1 && !slices.ContainsFunc(list, func(at record.ConditionResult) bool {
-				return value(c, at.Baseline, r)+within(c, at.Baseline, r) != same
-			}) { // as of the probe of a window in both directions, which is one
-				parts = []string{same + " in every condition"}
-			}
 			a.Statements = append(a.Statements, r.Label+" is "+words.FirstFew(parts, "and"))
 		}
 	}
@@ -239,8 +238,8 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 }
 
 // latencies puts the percentiles of a single condition beside another response into one
-// statement, and returns the responses that are left.
-func latencies(c *record.Conclusion, at record.ConditionResult) (text string, left []string) {
+// statement, under such a load, and returns the responses that are left.
+func latencies(c *record.Conclusion, at record.ConditionResult, load string) (text string, left []string) {
 	var parts []string
 	for _, name := range c.Others {
 		r, known := responseOf(c, name)
@@ -255,7 +254,7 @@ func latencies(c *record.Conclusion, at record.ConditionResult) (text string, le
 	}
 	what := "Latency: "
 	if lead(c).Name == metric.Goodput.Name {
-		what = "Latency under load: "
+		what = "Latency under " + load + ": "
 	}
 	return what + strings.Join(parts, ", "), left
 }

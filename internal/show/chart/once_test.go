@@ -18,6 +18,7 @@ func TestProbeOnce(t *testing.T) {
 		Factors: []record.Factor{{Name: "direction", Role: "condition", Baseline: "write", Levels: []record.Level{{Name: "write"}, {Name: "read"}}}}}
 	for i, way := range []string{"write", "read"} {
 		run.Trials = append(run.Trials, record.Trial{Started: time.Unix(7, 0), Treatment: way, Levels: map[string]string{"direction": way}, Block: 1, Order: i + 1, WindowS: 1, GoodputBps: 1e8,
+			Flows:   []record.Flow{{ID: way[:1] + "1", Protocol: "tcp"}, {ID: "p1", Protocol: "rr"}},
 			Latency: &record.Distribution{Count: 1000, P50Us: 12_100, P99Us: 20_000, MaxUs: 30_000}})
 	}
 	conclude.Conclude(run)
@@ -27,7 +28,7 @@ func TestProbeOnce(t *testing.T) {
 			t.Errorf("%s: %q", f.Name, f.Title)
 		}
 	}
-	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency p50 is 12.1 ms in every condition.") {
+	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") {
 		t.Errorf("%q", said)
 	}
 }

@@ -34,6 +34,9 @@ func Treatments(v *view.View) *document.Table {
 	}
 	ranges := false
 	for _, m := range v.Measures {
+		if len(v.Once(m).Rows) < len(v.Rows) && v.Run.Trials[0].Bufferbloat != nil {
+			continue // the probe of both directions has a table of its own
+		}
 		for _, p := range v.Panes(m) {
 			ranges = figureColumn(v, t, p) || ranges
 			if m.Goodput() {

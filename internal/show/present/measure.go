@@ -81,7 +81,7 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 	}
 	parts = append(parts, []document.Block{document.FigureList(rows)})
 	if m.Latency != nil {
-		parts = append(parts, []document.Block{measuredLatency(m.Latency)})
+		parts = append(parts, []document.Block{measuredLatency(m, m.Latency)})
 	}
 	if len(m.Addresses) > 0 {
 		parts = append(parts, measuredAddresses(m))
@@ -137,21 +137,35 @@ func measureTitle(m *record.Measure) string {
 	return text
 }
 
-// cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what, where
-// linerate used so much CPU time there; empty: it was not read.
-func cpusBusy(e record.MeasureEnd, linerateS float64) string {
+// cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what; empty: it
+// was not read.
+func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
 	if e.CPUBusy == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
 	if e.BusyCPUS > 0 {
-		part := func(seconds float64) string {
-			return number.Significant(100*e.CPUBusy*max(0, seconds)/e.BusyCPUS, 2) + " %"
-		}
 		// The kernel charges some interrupts to the program that they interrupt.
-		text += fmt.Sprintf(": linerate %s, other programs and interrupts %s", part(linerateS), part(e.BusyCPUS-linerateS))
+		linerate, others := busyWith(m, e)
+		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%", number.Significant(100*linerate, 2), number.Significant(100*others, 2))
 	}
 	return " (" + text + ")"
+}
+
+// busyWith are the shares of all of a machine's CPUs that linerate used, both ends where they
+// are on one machine, and that others did; 0: they were not read.
+func busyWith(m *record.Measure, e record.MeasureEnd) (linerate, others float64) {
+	if e.BusyCPUS <= 0 {
+		return 0, 0
+	}
+	own := e.CPUS
+	if m.OneMachine {
+		own = 0
+		for _, end := range m.Ends {
+			own += end.CPUS
+		}
+	}
+	return e.CPUBusy * own / e.BusyCPUS, e.CPUBusy * max(0, e.BusyCPUS-own) / e.BusyCPUS
 }
 
 func measureCPU(m *record.Measure) string {
@@ -161,34 +175,26 @@ func measureCPU(m *record.Measure) string {
 		}
 		return number.Significant(seconds, 2) + " s"
 	}
-	of := " per gigabyte"
+	of := "per gigabyte: "
 	if m.Transactions != nil {
-		of = " per transaction"
+		of = "per transaction: "
 	}
 	var texts []string
 	for _, e := range m.Ends {
-		cost := perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
-		if len(m.Ends) == 1 {
-			cost += of
+		text := e.Host + " " + perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
+		if !m.OneMachine {
+			text += cpusBusy(m, e)
 		}
-		if text := e.Host + " " + cost; m.OneMachine {
-			texts = append(texts, text)
-		} else {
-			texts = append(texts, text+cpusBusy(e, e.CPUS))
-		}
+		texts = append(texts, text)
 	}
-	text := strings.Join(texts, ", ")
+	text := of + strings.Join(texts, ", ")
+	if len(m.Ends) > 1 {
+		text += "; together " + perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction)
+	}
 	if m.OneMachine {
-		all := 0.0
-		for _, e := range m.Ends {
-			all += e.CPUS
-		}
-		text += ", on one machine" + cpusBusy(m.Ends[0], all)
+		text += ", on one machine" + cpusBusy(m, m.Ends[0])
 	}
-	switch {
-	case len(m.Ends) > 1:
-		return fmt.Sprintf("%s%s, both ends together: %s", perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction), of, text)
-	case m.PeerCPUPercent > 0:
+	if len(m.Ends) == 1 && m.PeerCPUPercent > 0 {
 		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", number.Significant(m.PeerCPUPercent, 2))
 	}
 	return text

@@ -25,7 +25,11 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 	if m.Transactions != nil {
 		size, spelled = func(f record.Flow) float64 { return f.TransactionsPerS }, number.PerSecond
 	}
-	t := &document.Table{Columns: []document.Column{{Head: "flow"}, {Head: "from", Extra: true}, {Head: "to", Extra: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "flow"}}}
+	places := severalPlaces(flows)
+	if places {
+		t.Columns = append(t.Columns, document.Column{Head: "from", Extra: true}, document.Column{Head: "to", Extra: true})
+	}
 	if len(flows) > listedFlows {
 		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })
 		fastest := flows[len(flows)-1]
@@ -39,7 +43,11 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 		t.Columns = append(t.Columns, document.Column{Head: head, Wrap: i == len(heads)-1})
 	}
 	for _, f := range flows {
-		t.Add(append([]string{f.ID, f.Source, f.Destination}, row(f)...)...)
+		cells := []string{f.ID}
+		if places {
+			cells = append(cells, f.SourceAddr().String(), f.DestinationAddr().String())
+		}
+		t.Add(append(cells, row(f)...)...)
 	}
 	parts = [][]document.Block{{t}}
 	const explained = 2
@@ -53,6 +61,16 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
 	}
 	return parts
+}
+
+// severalPlaces reports whether flows are between more than one pair of addresses, so that
+// from where to where a flow goes says more than the title.
+func severalPlaces(flows []record.Flow) bool {
+	return slices.ContainsFunc(flows, func(f record.Flow) bool {
+		a, b := flows[0].SourceAddr(), flows[0].DestinationAddr()
+		from, to := f.SourceAddr(), f.DestinationAddr()
+		return (from != a || to != b) && (from != b || to != a)
+	})
 }
 
 // flowColumns are the columns of flows, by their protocol.

@@ -25,13 +25,17 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	text := againstLimit(d)
 	if d.Counted != "" {
-		text = howCounted[d.Counted] + "; " + text
+		text = howCounted(m, d) + "; " + text
 	}
 	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
 	g := d.Datagrams
 	if g != nil && g.Skipped > 0 {
 		share := float64(g.Sent) / float64(g.Sent+g.Skipped)
-		rows = append(rows, []string{"", "sent " + unit.FormatPercent(share), neverSent(m, d)})
+		sent := unit.FormatPercent(share)
+		if sent == unit.FormatPercent(1) {
+			sent = "<" + sent
+		}
+		rows = append(rows, []string{"", "sent " + sent, neverSent(m, d)})
 	}
 	switch {
 	case g == nil:
@@ -64,7 +68,7 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if more := g.Sent - g.Received - g.Lost; more > 0 {
 		became += fmt.Sprintf(", %s under way at the end of the window", unit.FormatCount(more))
 	} else if more < 0 {
-		became += fmt.Sprintf(", %s under way at its beginning", unit.FormatCount(-more))
+		became += fmt.Sprintf(", %s under way at the window's beginning", unit.FormatCount(-more))
 	}
 	rows := [][]string{{"", "lost " + unit.FormatPercent(d.LostShare), became}}
 	if g.LostInBuffer > 0 {
@@ -96,7 +100,11 @@ func neverSent(m *record.Measure, d record.MeasureDirection) string {
 			why = cmp.Or(why, f.LimitedWhy)
 		}
 	}
-	text := fmt.Sprintf("%s datagrams were due in the window and never sent, more than %s late", unit.FormatCount(d.Datagrams.Skipped), unit.FormatSeconds(flow.MaxLate.Seconds()))
+	due := unit.FormatCount(d.Datagrams.Skipped) + " datagrams were"
+	if d.Datagrams.Skipped == 1 {
+		due = "1 datagram was"
+	}
+	text := fmt.Sprintf("%s due in the window and never sent, more than %s late", due, unit.FormatSeconds(flow.MaxLate.Seconds()))
 	if asked > 0 {
 		text = fmt.Sprintf("of the %s asked for: ", unit.FormatRate(asked)) + text
 	}
@@ -127,11 +135,23 @@ func ofBursts(m *record.Measure, d record.MeasureDirection) string {
 		burst/1024, number.Microseconds(us), unit.FormatRate(rate))
 }
 
-// howCounted says where and when a direction's bytes were counted.
-var howCounted = map[string]string{
-	record.CountedReceived:     "received here, in the window",
-	record.CountedAcknowledged: "acknowledged by the server's kernel, in the window",
-	record.CountedByPeer:       "received there, as the server says, over its own time",
+// howCounted says where and when a direction's bytes were counted. What was sent in the window
+// stands beside a figure over the server's own time, which is another.
+func howCounted(m *record.Measure, d record.MeasureDirection) string {
+	switch d.Counted {
+	case record.CountedReceived:
+		return "received here, in the window"
+	case record.CountedAcknowledged:
+		return "acknowledged by the server's kernel, in the window"
+	}
+	text := "received there, by the server's own time"
+	if d.Peer != nil && d.Peer.Seconds > 0 {
+		text += fmt.Sprintf(" of %.4g s", d.Peer.Seconds)
+	}
+	if d.Datagrams != nil && d.WrittenBytes > 0 && m.DurationS > 0 {
+		text += fmt.Sprintf("; %s sent here in the window of %.4g s", unit.FormatRate(float64(d.WrittenBytes)*8/m.DurationS), m.DurationS)
+	}
+	return text
 }
 
 // peerSays is the peer's own figure.
@@ -244,7 +264,7 @@ func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval
 }
 
 // measuredLatency is what a probe saw without load and under it.
-func measuredLatency(l *record.Latency) *document.Table {
+func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 	row := func(when string, d *record.Distribution) []string {
 		if d == nil {
 			return []string{when, "?", "no response"}
@@ -254,7 +274,7 @@ func measuredLatency(l *record.Latency) *document.Table {
 	}
 	delay := fmt.Sprintf("on average above the fastest idle response, %s (RFC 6349)", number.Microseconds(l.BaselineUs))
 	if l.Restless() {
-		delay += fmt.Sprintf("; idle p50 is %.0f times that, the path was not quiet without the load", l.Idle.P50Us/max(l.BaselineUs, 1))
+		delay += fmt.Sprintf("; idle p50 is %.0f times that, %s", l.Idle.P50Us/max(l.BaselineUs, 1), unquiet(m))
 	}
 	if rise := l.RiseUs(); rise > 0 {
 		delay += "; p50 rose by " + number.Microseconds(rise)
@@ -267,6 +287,29 @@ func measuredLatency(l *record.Latency) *document.Table {
 		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), delay},
 		{"bufferbloat", "grade " + l.Grade, l.Means},
 	})
+}
+
+// busyOthers is the share of a host's CPUs from which on other programs may have delayed
+// responses.
+const busyOthers = 0.25
+
+// unquiet says what may have delayed responses without the load: the path, and the hosts whose
+// CPUs other programs used.
+func unquiet(m *record.Measure) string {
+	var busy []string
+	for _, e := range m.Ends {
+		if _, others := busyWith(m, e); others >= busyOthers {
+			whose := " of the CPUs of the " + e.Host
+			if m.OneMachine {
+				whose = " of the machine's CPUs"
+			}
+			busy = words.Distinct(busy, number.Significant(100*others, 2)+" %"+whose)
+		}
+	}
+	if len(busy) == 0 {
+		return "the path was not quiet without the load"
+	}
+	return fmt.Sprintf("the path or the hosts were not quiet without the load (in the window other programs used %s)", strings.Join(busy, " and "))
 }
 
 // measureTrust names every check that failed with its detail, and the others.

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/hostload"
 	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
@@ -252,7 +253,7 @@ func facts(run *record.Run) string {
 		size = words.Count(len(plan.Treatments), "treatment") + " × " + words.Count(plan.Blocks(), "block") + " planned"
 	}
 	out := []string{run.Study, size + seed(run.Seed, " · "), number.Seconds(run.DurationS)}
-	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // and no plan of trials
+	if run.Study == record.MeasureStudy && len(run.Windows()) == 1 { // and no plan of trials
 		out = slices.Delete(out, 1, 2)
 	}
 	if run.Name != "" {
@@ -272,10 +273,26 @@ func facts(run *record.Run) string {
 func latencies(run *record.Run) (tables []document.Block) {
 	for _, window := range run.Windows() {
 		if l := window[0].Bufferbloat; l != nil {
-			tables = append(tables, measuredLatency(l))
+			tables = append(tables, measuredLatency(endsOf(run, window[0]), l))
 		}
 	}
 	return tables
+}
+
+// endsOf are the CPUs of a measurement's two ends in a window, as far as they were kept.
+func endsOf(run *record.Run, t *record.Trial) *record.Measure {
+	m := &record.Measure{OneMachine: len(t.Hosts) == 2 && hostload.Same(t.Hosts[0], t.Hosts[1])}
+	for _, h := range t.Hosts {
+		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy}
+		for _, known := range run.Environment.Hosts {
+			if known.Host == h.Host {
+				e.CPUs = known.CPUs
+			}
+		}
+		e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
+		m.Ends = append(m.Ends, e)
+	}
+	return m
 }
 
 // keptFlows are the flows of a measurement that was kept, as it printed them.

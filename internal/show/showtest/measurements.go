@@ -24,7 +24,7 @@ func WithPeer(counted string) *record.Measure {
 		d.Peer.WholeTest = true
 		d.Peer.Datagrams = &record.Datagrams{Received: 821_000, Lost: 5_000}
 		d.Datagrams = &record.Datagrams{Sent: 822_000, Received: 821_000, Lost: 5_000, JitterUs: 13}
-		d.LostShare = 0.00605
+		d.LostShare, d.WrittenBytes = 0.00605, 822_000*1428+420_000
 	}
 	return m
 }

@@ -42,8 +42,8 @@ func TestMeasureTextDatagrams(t *testing.T) {
   flow   goodput    sent        lost      jitter
   w1     1 Mbit/s   1,000,000   0.048 %   12.3 µs
 
-  CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8
-            CPUs 5.0 % busy), server 0.22 s (all of its 1 CPU 30 % busy)
+  CPU       per gigabyte: client 0.31 s (all of its 8 CPUs 5.0 % busy), server
+            0.22 s (all of its 1 CPU 30 % busy); together 0.53 s
   Trust     2 of 2 checks passed: wire, limit
 `
 	if got := measureText(t, showtest.Datagrams(showtest.Measurement(1)), 80); got != want {
@@ -82,14 +82,19 @@ func TestMeasureTextNeverSent(t *testing.T) {
 			t.Errorf("%d: no %q in\n%s", skipped, want, got)
 		}
 	}
-	m := showtest.WithPeer(record.CountedByPeer)
+	m := showtest.Datagrams(showtest.Measurement(1))
+	m.Directions[0].Datagrams.Skipped = 1
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent <100 % 1 datagram was due in the window and never sent") {
+		t.Errorf("a single one:\n%s", got)
+	}
+	m = showtest.WithPeer(record.CountedByPeer)
 	m.Directions[0].Datagrams.Skipped = 822_000
 	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 50 % 822,000 datagrams were due") {
 		t.Errorf("with iperf3:\n%s", got)
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Received += 67
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 under way at its beginning") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 under way at the window's beginning") {
 		t.Errorf("%s", got)
 	}
 }
@@ -125,8 +130,8 @@ func TestMeasureTextTransactions(t *testing.T) {
   flow   rate       p50       p99       max       connections
   w1     21,346/s   45.0 µs   98.7 µs   4.00 ms   8
 
-  CPU       31 µs per transaction, both ends together: client 20 µs (all of its
-            8 CPUs 5.0 % busy), server 11 µs (all of its 1 CPU 30 % busy)
+  CPU       per transaction: client 20 µs (all of its 8 CPUs 5.0 % busy), server
+            11 µs (all of its 1 CPU 30 % busy); together 31 µs
   Trust     2 of 2 checks passed: wire, limit
 `
 	if got := measureText(t, showtest.Transacting(showtest.Measurement(1)), 80); got != want {
@@ -215,6 +220,12 @@ func TestMeasureTextLatency(t *testing.T) {
 	if text := measureText(t, m, 300); !strings.Contains(text, "46.2 µs (RFC 6349); idle p50 is 11 times that, the path was not quiet without the load; p50 rose by 60.5 ms") {
 		t.Errorf("an idle path that is not quiet:\n%s", text)
 	}
+	busy := m.Ends[1]
+	busy.CPUs, busy.CPUBusy, busy.BusyCPUS, busy.CPUS = 2, 0.9, 18, 6 // of 20 s
+	m.Ends[1] = busy
+	if text := measureText(t, m, 300); !strings.Contains(text, "times that, the path or the hosts were not quiet without the load (in the window other programs used 60 % of the CPUs of the server);") {
+		t.Errorf("busy hosts:\n%s", text)
+	}
 	m.Latency.Loaded.Count = 1
 	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1 61.0 ms   max 95.0 ms; 1 response") {
 		t.Errorf("one answer:\n%s", text)
@@ -270,16 +281,21 @@ func TestMeasureTextAddresses(t *testing.T) {
 	}
 }
 
-// TestMeasureTextFits: with addresses where there is room for them.
-func TestMeasureTextFits(t *testing.T) {
+// TestMeasureTextPlaces: from where to where each flow goes is told where that differs between
+// the flows.
+func TestMeasureTextPlaces(t *testing.T) {
 	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
-		for _, width := range []int{60, 80} {
-			if text := measureText(t, m, width); strings.Contains(text, ":33000") {
-				t.Errorf("width %d: addresses in\n%s", width, text)
+		for _, several := range []bool{false, true} {
+			if several {
+				m.Flows[3].Source = "10.0.0.3:33000"
+			} else { // a flow of the other direction
+				m.Flows[1].Source, m.Flows[1].Destination = m.Flows[1].Destination, m.Flows[1].Source
 			}
-		}
-		if text := measureText(t, m, 120); !strings.Contains(text, "10.0.0.2:33000") {
-			t.Errorf("no addresses in\n%s", text)
+			for _, width := range []int{100, 120} {
+				if text := measureText(t, m, width); strings.Contains(text, "10.0.0.2 ") != several {
+					t.Errorf("width %d, several addresses %t:\n%s", width, several, text)
+				}
+			}
 		}
 	}
 }
@@ -299,7 +315,7 @@ cubic
 	for counted, parts := range map[string][]string{
 		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window", "2 of 2 checks passed"},
 		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.12 s, and resent 7 segments"},
-		record.CountedByPeer:       {"as the server says, over its own time", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
+		record.CountedByPeer:       {"received there, by the server's own time of 10.12 s; 939.4 Mbit/s sent here in the window of 10 s; ", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
 		for _, width := range []int{60, 80, 120} {
 			text := strings.Join(strings.Fields(measureText(t, showtest.WithPeer(counted), width)), " ")
@@ -323,11 +339,11 @@ func TestMeasureText(t *testing.T) {
   write   941.2 Mbit/s   99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                          942 Mbit/s by interval
 
-  flow   from             to              goodput    resent     RTT      held back by
-  w1     10.0.0.2:33000   10.0.0.1:5202   1 Mbit/s   2.896 kB   1.2 ms   network
+  flow   goodput    resent     RTT      held back by
+  w1     1 Mbit/s   2.896 kB   1.2 ms   network
 
-  CPU       0.53 s per gigabyte, both ends together: client 0.31 s (all of its 8 CPUs 5.0 % busy),
-            server 0.22 s (all of its 1 CPU 30 % busy)
+  CPU       per gigabyte: client 0.31 s (all of its 8 CPUs 5.0 % busy), server 0.22 s (all of its 1
+            CPU 30 % busy); together 0.53 s
   Trust     2 of 2 checks passed: wire, limit
 `
 	if got := measureText(t, showtest.Measurement(1), 100); got != want {
@@ -373,7 +389,7 @@ func TestMeasureTextOneMachine(t *testing.T) {
 	m.OneMachine, m.Ends[1].CPUs, m.Ends[1].CPUBusy = true, m.Ends[0].CPUs, m.Ends[0].CPUBusy
 	m.Flows[0].SendMode, m.Flows[0].ModeNote = "copy", "splice: no room for a pipe; "+flow.ModesTried+"copy 1.2, write 1.3"
 	text := strings.Join(strings.Fields(measureText(t, m, 80)), " ")
-	if strings.Count(text, "% busy") != 1 || !strings.Contains(text, "server 0.22 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
+	if strings.Count(text, "% busy") != 1 || !strings.Contains(text, "server 0.22 s; together 0.53 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(text, "no room for a pipe") || strings.Contains(text, "tried") {
