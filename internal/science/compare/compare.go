@@ -183,16 +183,17 @@ func settings(run *record.Run, factor, level string) ([]string, bool) {
 
 // flows is how many flows the trials of a treatment have, without a probe of latency.
 func flows(run *record.Run, treatment string) int {
-	for _, t := range run.TrialsOf(treatment) {
-		n := 0
-		for _, f := range t.Flows {
-			if t.Bufferbloat == nil || flow.Of(f.Protocol).Bulk() { // not the probe's
-				n++
-			}
-		}
-		return n
+	trials := run.TrialsOf(treatment)
+	if len(trials) == 0 {
+		return 0
 	}
-	return 0
+	n := 0
+	for _, f := range trials[0].Flows {
+		if trials[0].Bufferbloat == nil || flow.Of(f.Protocol).Bulk() { // not the probe's
+			n++
+		}
+	}
+	return n
 }
 
 // differ says whether two limits differ by more than rounding.

@@ -92,20 +92,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(err)
 }
 
-// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
-func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
-	name, _, _ := strings.Cut(text, "=")
-	next := flags.Lookup(strings.TrimPrefix(name, "--"))
-	if len(name) == 2 && name[0] == '-' {
-		next = flags.ShorthandLookup(name[1:])
-	}
-	if name == "" || name[0] != '-' || next == nil {
-		return nil
-	}
-	_, usage := pflag.UnquoteUsage(f)
-	return fmt.Errorf("--%s needs a value before %s: %s", f.Name, name, usage)
-}
-
 // unknownFlag names the flag that was probably meant.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name, short := unknown.GetSpecifiedName(), ""

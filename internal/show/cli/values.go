@@ -165,3 +165,17 @@ func misread(f *pflag.Flag) error {
 	}
 	return nil
 }
+
+// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
+func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
+	name, _, _ := strings.Cut(text, "=")
+	next := flags.Lookup(strings.TrimPrefix(name, "--"))
+	if len(name) == 2 && name[0] == '-' {
+		next = flags.ShorthandLookup(name[1:])
+	}
+	if name == "" || name[0] != '-' || next == nil {
+		return nil
+	}
+	_, usage := pflag.UnquoteUsage(f)
+	return fmt.Errorf("--%s needs a value before %s: %s", f.Name, name, usage)
+}
