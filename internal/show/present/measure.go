@@ -9,7 +9,6 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
-	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
@@ -133,69 +132,6 @@ func measureTitle(m *record.Measure) string {
 	}
 	if len(controls) > 0 {
 		text += " · " + strings.Join(controls, ", ")
-	}
-	return text
-}
-
-// cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what; empty: it
-// was not read.
-func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
-	if e.CPUBusy == 0 {
-		return ""
-	}
-	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
-	if e.BusyCPUS > 0 {
-		// The kernel charges some interrupts to the program that they interrupt.
-		linerate, others := busyWith(m, e)
-		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%", number.Significant(100*linerate, 2), number.Significant(100*others, 2))
-	}
-	return " (" + text + ")"
-}
-
-// busyWith are the shares of all of a machine's CPUs that linerate used, both ends where they
-// are on one machine, and that others did; 0: they were not read.
-func busyWith(m *record.Measure, e record.MeasureEnd) (linerate, others float64) {
-	if e.BusyCPUS <= 0 {
-		return 0, 0
-	}
-	own := e.CPUS
-	if m.OneMachine {
-		own = 0
-		for _, end := range m.Ends {
-			own += end.CPUS
-		}
-	}
-	return e.CPUBusy * own / e.BusyCPUS, e.CPUBusy * max(0, e.BusyCPUS-own) / e.BusyCPUS
-}
-
-func measureCPU(m *record.Measure) string {
-	perUnit := func(seconds, us float64) string {
-		if m.Transactions != nil {
-			return number.Significant(us, 2) + " µs"
-		}
-		return number.Significant(seconds, 2) + " s"
-	}
-	of := "per gigabyte: "
-	if m.Transactions != nil {
-		of = "per transaction: "
-	}
-	var texts []string
-	for _, e := range m.Ends {
-		text := e.Host + " " + perUnit(e.CPUSPerGigabyte, e.CPUUsPerTransaction)
-		if !m.OneMachine {
-			text += cpusBusy(m, e)
-		}
-		texts = append(texts, text)
-	}
-	text := of + strings.Join(texts, ", ")
-	if len(m.Ends) > 1 {
-		text += "; together " + perUnit(m.CPUSPerGigabyte, m.CPUUsPerTransaction)
-	}
-	if m.OneMachine {
-		text += ", on one machine" + cpusBusy(m, m.Ends[0])
-	}
-	if len(m.Ends) == 1 && m.PeerCPUPercent > 0 {
-		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", number.Significant(m.PeerCPUPercent, 2))
 	}
 	return text
 }

@@ -12,9 +12,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
-	"linerate/internal/science/conclude"
 	"linerate/internal/science/hostload"
-	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/chart"
@@ -328,62 +326,4 @@ func seed(n uint64, before string) string {
 		return ""
 	}
 	return fmt.Sprintf("%sseed %d", before, n)
-}
-
-// warnings are what a reader must know before believing the answer.
-func warnings(v *view.View) []string {
-	run := v.Run
-	var out []string
-	if bad := evidence.Doubts(run); len(bad) > 0 {
-		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", evidence.InDoubt(run), evidence.CheckNames(bad)))
-	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
-		out = append(out, "Unchecked: the run holds no trust checks.")
-	}
-	for _, window := range run.Windows() {
-		if t := window[0]; t.PlannedS > 0 {
-			out = append(out, endedAfter(t.Ended, t.WindowS, t.PlannedS)+".")
-		}
-	}
-	switch run.Status {
-	case "interrupted":
-		if run.StudyFile == "" && run.Study == record.MeasureStudy {
-			break // said above
-		}
-		if run.Error != "" {
-			out = append(out, "linerate failed: "+run.Error)
-		}
-		if run.Error == "" || len(run.Trials) > 0 {
-			out = append(out, fmt.Sprintf("Interrupted: the figures are of %s; more were planned.", words.Count(len(run.Trials), "finished trial")))
-		}
-	case record.StatusRunning:
-		if run.StudyFile != "" {
-			out = append(out, words.Sentence(remedy.BeingMade(run))+": the figures are of those that are finished.")
-		}
-	case record.StatusBudget:
-		if wide := wide(run); wide != "" {
-			out = append(out, "The budget ran out before every interval was as narrow as requested: "+wide)
-		} else {
-			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", run.Blocks(), words.Count(max(run.Blocks(), run.Design.Replicates), "block")))
-		}
-	case record.StatusBlocks:
-		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", words.Count(run.Blocks(), "block"), wide(run)))
-	}
-	for r, c := range v.Each() {
-		if t := r.Treatments[c]; t.Unconnected > 0 && !evidence.AllowsUnconnected(v, t.Name) {
-			out = append(out, fmt.Sprintf("%s: %s.", evidence.Unconnected(v, t), v.Label(r, c)))
-		}
-	}
-	return out
-}
-
-// wide says how many intervals are wider than requested; empty: none is.
-func wide(run *record.Run) string {
-	n, of := conclude.Wide(run), words.Count(len(run.Effects), "effect")
-	if len(run.Effects) == 0 {
-		of = words.Count(len(run.Treatments), "treatment")
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %s wider than ±%.3g %%.", n, of, 100*run.Design.Until)
 }
