@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPrivate opens an existing file to read and write that nobody but this user and root
+// OpenPrivate opens an existing file to read and write that only this user and root
 // can have written: a regular file of one of the two, not writable by others, in a
 // directory of which the same holds, and of at most so many bytes. Symbolic links are not
 // followed, and special files are not waited for.

@@ -33,7 +33,7 @@ func pathMTU(f observed) (findings []record.Finding) {
 			}
 			finding := record.Finding{
 				Host: fl.From, Confidence: record.Likely,
-				Summary: fmt.Sprintf("%s sends packets that a link of the path does not take, and is not told of it", fl.From),
+				Summary: fmt.Sprintf("%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
 				Evidence: []string{
 					fmt.Sprintf("flow %s: segments of %d bytes, path MTU %d as far as %s knows; %s takes packets of %d", fl.ID, info.SndMSS, info.PMTU, fl.From, ends[i], mtu),
 					fmt.Sprintf("flow %s: nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times", fl.ID, info.Backoff),
