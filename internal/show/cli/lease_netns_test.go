@@ -24,7 +24,7 @@ import (
 func changedRun(t *testing.T, dir, file string, args ...string) (conductor *exec.Cmd, mark string, output *bytes.Buffer) {
 	t.Helper()
 	mark, output = fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64()), &bytes.Buffer{}
-	conductor = command(t, t.Context(), dir, append([]string{"run", file, "--only", "static ARP entries", "--quiet"}, args...)...)
+	conductor = command(t, t.Context(), dir, append([]string{"run", file, "--only", "static ARP entries", "--quiet", "--trust"}, args...)...)
 	conductor.Env = append(conductor.Env, mark)
 	conductor.Stdout, conductor.Stderr = output, output
 	if err := conductor.Start(); err != nil {
