@@ -244,7 +244,7 @@ func TestECMPWithdrawn(t *testing.T) {
 			t.Errorf("trial %d: %d other flows moved by an %s", trial.Order, others, group)
 		}
 	}
-	if !strings.Contains(run.Answer, "Flows whose path was withdrawn received nothing for ") || !strings.Contains(run.Answer, " with ordinary group; ") {
+	if !strings.Contains(run.Answer, "Flows whose path was withdrawn received nothing for ") || !strings.Contains(run.Answer, " with “ordinary group”; ") {
 		t.Error(run.Answer)
 	}
 }

@@ -49,7 +49,7 @@ func TestMeasureKept(t *testing.T) {
 		}
 		run(ExitUsage, "measure", "10.0.0.1", "--no-save", "--name", "x")
 		run(ExitUsage, "measure", "10.0.0.1", "--name", "measure-10.0.0.1")
-		if list := run(ExitOK, "runs", "--study", "measure"); strings.Count(list, "measure-10.0.0.1") != 2 || !strings.Contains(list, "before the cable") {
+		if list := run(ExitOK, "runs", "--study", "measure"); strings.Count(list, "\nmeasure-10.0.0.1") != 2 || !strings.Contains(list, "before the cable") {
 			t.Errorf("%s", list)
 		}
 		text := run(ExitOK, "report", "before the cable")

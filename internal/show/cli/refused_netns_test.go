@@ -15,10 +15,15 @@ import (
 // notebook has no run without trials.
 func TestRefusedLevelEndsTheRunAtOnce(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
-	for name, c := range map[string]struct{ level, says string }{
-		"mistyped":           {"settings: [{host: b, sysctl: {net.ipv4.tcp_timestampz: 1}}]", "did you mean net.ipv4.tcp_timestamps?"},
-		"machine-wide":       {"settings: [{host: b, sysctl: {net.core.rmem_max: 1000000}}]", "machine-wide"},
-		"congestion control": {"workload: {congestion_control: nobodys}", `congestion control "nobodys"`},
+	const late = `treatment "other" cannot be set up`
+	for name, c := range map[string]struct {
+		level  string
+		status int
+		says   []string
+	}{
+		"mistyped":           {"settings: [{host: b, sysctl: {net.ipv4.tcp_timestampz: 1}}]", ExitUsage, []string{"nothing has been created", "did you mean net.ipv4.tcp_timestamps?"}},
+		"machine-wide":       {"settings: [{host: b, sysctl: {net.core.rmem_max: 1000000}}]", ExitFailed, []string{late, "machine-wide"}},
+		"congestion control": {"workload: {congestion_control: nobodys}", ExitFailed, []string{late, `congestion control "nobodys"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -28,8 +33,10 @@ func TestRefusedLevelEndsTheRunAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			status, out := statusOf(t, command(t, t.Context(), dir, "run", file, "--seed", "1", "--quiet"))
-			if status != ExitFailed || !strings.Contains(out, `treatment "other" cannot be set up`) || !strings.Contains(out, c.says) {
-				t.Errorf("status %d, %s", status, out)
+			for _, says := range c.says {
+				if status != c.status || !strings.Contains(out, says) {
+					t.Errorf("status %d, want %d and %q:\n%s", status, c.status, says, out)
+				}
 			}
 			if _, out = statusOf(t, command(t, t.Context(), dir, "runs")); strings.Contains(out, "refused-1") {
 				t.Errorf("runs: %s", out)
