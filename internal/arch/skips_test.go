@@ -20,9 +20,7 @@ var otherSkips = map[string]string{
 	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
 	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",
 	"internal/kernel/file/private_test.go":               "needs root, to own files of other users",
-	"internal/show/cli/completion_shells_linux_test.go":  "needs shells",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
-	"script/release/units_test.go":                       "needs systemd-analyze",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
 }
 

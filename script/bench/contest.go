@@ -77,7 +77,7 @@ type kind int
 const (
 	atLeast kind = iota // the median is no less
 	atMost              // the median is no more
-	level               // the median cannot be told from the ratio, or lies above it
+	level               // the median does not differ from the ratio, or lies above it
 )
 
 // contest is contenders that take turns in every condition.

@@ -1,7 +1,7 @@
 // Package permitted remembers which commands of study files the user has permitted: a
 // file from elsewhere may name any program, for hosts that are reached by via.
 //
-// It asks nobody; the command line does. What a plan executes is known to packages
+// The command line asks the user. What a plan executes is known to packages
 // topology and study.
 package permitted
 
@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -68,31 +69,17 @@ func (p *List) Add(commands []topology.Command) error {
 		}
 	}
 	p.lines = p.lines[max(0, len(p.lines)-mostCommands):]
-	if err := p.write(); err != nil {
+	err := os.MkdirAll(filepath.Dir(p.path), 0o700)
+	if err == nil {
+		err = file.Replace(p.path, 0o600, func(w io.Writer) error {
+			_, err := io.WriteString(w, strings.Join(p.lines, "\n")+"\n")
+			return err
+		})
+	}
+	if err != nil {
 		return fmt.Errorf("remember permitted commands: %w", err)
 	}
 	return nil
-}
-
-// write replaces the file at once: a reader never sees half of it.
-func (p *List) write() (err error) {
-	dir := filepath.Dir(p.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	made, err := os.CreateTemp(dir, ".permitted-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = made.WriteString(strings.Join(p.lines, "\n") + "\n")
-	err = errors.Join(err, made.Close())
-	if err == nil {
-		err = os.Rename(made.Name(), p.path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(made.Name()))
-	}
-	return err
 }
 
 // key identifies a command: its node and its words, without addresses and ports.

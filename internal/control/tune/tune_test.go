@@ -123,7 +123,7 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 	return made, f.runErr
 }
 
-// store is a notebook that is told what was kept, and has to be closed.
+// store is a notebook that records what was kept, and has to be closed.
 type store struct {
 	notebook.Store
 	of *fakeHosts

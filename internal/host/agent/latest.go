@@ -11,7 +11,7 @@ import (
 //
 // What is read after the loss is not of the path. A host that was killed is known to be
 // lost at once, but one whose network is silent only many samples later: so the window ends
-// at a sample after which more has come.
+// at a sample after which more arrived.
 type latest struct {
 	agent  *agent
 	engine *traffic.Engine
@@ -72,7 +72,7 @@ func heardOf(before, now []message.FlowEnd) bool {
 	return false
 }
 
-// arrived counts what has come from the other host so far.
+// arrived counts what came from the other host so far.
 func arrived(e message.FlowEnd) (n int64) {
 	n = e.ReceivedBytes
 	if e.Info != nil {

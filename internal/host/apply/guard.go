@@ -15,8 +15,8 @@ import (
 
 // Lease is how long settings of a real host stay changed without a sign of life from the
 // conductor. It is longer than what networks and ssh(1) recover from by themselves, some
-// retransmissions of TCP, and short enough that nobody has begun to look for a mistake of
-// his own.
+// retransmissions of TCP, and shorter than the time after which a user looks for a mistake
+// of their own.
 const Lease = time.Minute
 
 // renewals is how many times a lease is renewed by a process that lives.

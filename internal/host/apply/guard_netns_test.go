@@ -36,7 +36,7 @@ func awaitGone(t *testing.T, path, why string) {
 		}
 		if time.Now().After(end) {
 			text, _ := os.ReadFile(path)
-			t.Fatalf("%s: nobody has reverted:\n%s", why, text)
+			t.Fatalf("%s: nothing was reverted:\n%s", why, text)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func arpIgnore(t *testing.T) string {
 }
 
 // TestGuardAfterKill kills an agent at each of its steps: before the first write, between
-// writes, during the undo. Its guard restores everything, and nobody runs a command.
+// writes, during the undo. Its guard restores everything, without a command.
 func TestGuardAfterKill(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
@@ -147,7 +147,7 @@ func TestGuardAfterLease(t *testing.T) {
 	})
 }
 
-// TestGuardAndRecovery: whoever restores first wins. Without its guard a journal stays for
+// TestGuardAndRecovery: the first of the two restores. Without its guard a journal stays for
 // recovery, also beside the guard of the next agent.
 func TestGuardAndRecovery(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

@@ -174,7 +174,7 @@ func TestLinkQueue(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 64k limit 300000")
 		all := func() string {
-			// Those that nobody made have handle 0:, and are not in the list of all.
+			// The kernel's own have handle 0:, and are not in the list of all.
 			return kerneltest.Do(t, "tc", "qdisc", "show", "dev", "eth0", "invisible")
 		}
 		before, m := all(), open(t, "")

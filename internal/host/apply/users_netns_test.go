@@ -20,7 +20,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// nobody is a user other than root.
+// nobody is the uid of a user other than root.
 const nobody = 65534
 
 // asUser is what a process of another user does: "change" makes a change with a journal of
@@ -69,7 +69,7 @@ func home(t *testing.T, uid int) string {
 }
 
 // TestTwoUsers: of root and another user with CAP_NET_ADMIN, each with journals of his own,
-// one at a time changes settings of a namespace. A user without the capability keeps nobody
+// one at a time changes settings of a namespace. A user without the capability keeps no process
 // from it.
 func TestTwoUsers(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestTwoUsers(t *testing.T) {
 			t.Errorf("it is %s", value)
 		}
 
-		// The other way round.
+		// In the other order.
 		holder := user(true, "lock", his)
 		said, err := holder.StdoutPipe()
 		if err == nil {
@@ -143,8 +143,8 @@ func TestTwoAgents(t *testing.T) {
 	})
 }
 
-// TestForeignJournals: nobody's journal is applied but that of the user himself and of
-// root, which nobody else can have written.
+// TestForeignJournals: a journal is applied only if it is this user's or root's, and no
+// other user can have written it.
 func TestForeignJournals(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
 		dir := home(t, 0)

@@ -82,7 +82,7 @@ func TestLossInTheNetwork(t *testing.T) {
 	})
 }
 
-// TestLossInTheBuffer: what this host's own socket had no room for is told apart from
+// TestLossInTheBuffer: what this host's own socket had no room for is counted apart from
 // what the network lost, and is what the kernel counts.
 func TestLossInTheBuffer(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

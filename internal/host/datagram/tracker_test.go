@@ -212,7 +212,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestAttributeDrops: what the receiver's own socket dropped is told apart from what the
+// TestAttributeDrops: what the receiver's own socket dropped is counted apart from what the
 // network lost, as far as it can be.
 func TestAttributeDrops(t *testing.T) {
 	for _, test := range []struct {

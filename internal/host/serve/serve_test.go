@@ -139,7 +139,7 @@ func TestSilentVisitors(t *testing.T) {
 	}
 }
 
-// TestLinerateAtIperf3: a client of linerate at the port for iperf3 clients is told so, and
+// TestLinerateAtIperf3: a client of linerate at the port for iperf3 clients gets an error that says so, and
 // which port is linerate's.
 func TestLinerateAtIperf3(t *testing.T) {
 	for token, another := range map[string]string{"": "linerate measure --iperf3 ADDRESS", "secret": ""} {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -50,12 +49,11 @@ func OpenPrivate(path string, most int64) (*os.File, error) {
 
 // private returns an error if others than this user and root can write a file.
 func private(info fs.FileInfo) error {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !ok:
+	switch uid := owner(info); {
+	case uid < 0:
 		return errors.ErrUnsupported
-	case stat.Uid != 0 && int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("it is owned by uid %d: expected uid %d or root", stat.Uid, os.Geteuid())
+	case uid != 0 && uid != os.Geteuid():
+		return fmt.Errorf("it is owned by uid %d: expected uid %d or root", uid, os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("it has mode %#o, so that others can write it: expected %#o", info.Mode().Perm(), info.Mode().Perm()&^0o022)
 	}

@@ -36,7 +36,7 @@ func (a LinkEnd) NewNetemLink(b LinkEnd, wire *Namespace, bridge string, inFligh
 		if err := wire.addWirePort(port.Interface, bridge); err != nil {
 			return err
 		}
-		// What leaves by this port has come from the other end.
+		// What leaves by this port came from the other end.
 		if back := inFlight[1-i]; back != (topology.Impairment{}) {
 			spec := QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "netem", Limit: netemLimit}, Netem: back}
 			if err := wire.conn.setQdisc("add qdisc to", port.Interface, qdiscRoot, flagsAdd, spec); err != nil {

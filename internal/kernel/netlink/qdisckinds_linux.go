@@ -218,7 +218,7 @@ func cakeOptions(s setting.Qdisc) ([]byte, error) {
 func readCake(b []byte, s *setting.Qdisc) { s.Rate = cakeShape(b).Rate }
 
 // restoredCake: a kernel without connection tracking reports that NAT is not looked
-// through, and refuses to be told so (net/sched/sch_cake.c).
+// through, and refuses that option (net/sched/sch_cake.c).
 func restoredCake(options []byte) (b []byte) {
 	for a := range attributes(options) {
 		if a.kind != cakeNAT || a.uint32() != 0 {

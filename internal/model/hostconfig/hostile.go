@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// A run may be somebody else's, so its names and values are hostile input. Check refuses
+// A run may be of another user, so its names and values are hostile input. Check refuses
 // what no kernel has. What a kernel does have, such as an interface called $(reboot), is
 // quoted for the shell in commands and scripts; the other formats get plain names only,
 // since their programs pass names on to a shell (ifupdown), match them as patterns or

@@ -47,7 +47,7 @@ func TestPasted(t *testing.T) {
 		"net.core.rmem_max\u00a0=\u00a04194304":                               {"net.core.rmem_max = 4194304"},
 		"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 0":                        {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
 		"net.ipv4.tcp_sack = 1; net.ipv4.tcp_dsack = 0;":                      {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
-		// What is right, or cannot be told.
+		// What is right, or cannot be known.
 		"net.ipv4.tcp_sack = 1 # it’s on": {},
 		"-net.ipv4.tcp_sack = 1":          {},
 		"sysctl -p":                       {},
@@ -98,7 +98,7 @@ func TestSystemsAndFormats(t *testing.T) {
 	}
 }
 
-// TestBare: what people write behind a value as a comment is told from the value.
+// TestBare: what people write behind a value as a comment is separated from the value.
 func TestBare(t *testing.T) {
 	for _, test := range [][3]string{
 		{"bbr # the fast one", "bbr", "# the fast one"},

@@ -31,7 +31,7 @@ func TestApart(t *testing.T) {
 }
 
 // TestSteady: a drift that is hardly too much reads so, and one of requests and responses is
-// told in transactions.
+// spelled in transactions.
 func TestSteady(t *testing.T) {
 	of := func(bins ...int64) record.Flow {
 		f := record.Flow{ID: "w1", Connected: true, Bins: bins}

@@ -173,7 +173,7 @@ func TestMeant(t *testing.T) {
 }
 
 // TestPasted: a finding on what was pasted has the line as it should read, and a new name of
-// a parameter is told.
+// a parameter is reported.
 func TestPasted(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"sudo sysctl -w net.ipv4.tcp_sack=1": {"expected KEY = VALUE, not a command", "net.ipv4.tcp_sack = 1"},

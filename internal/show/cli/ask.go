@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// asks says whether there is somebody at a terminal who can be asked.
+// asks says whether the user is at a terminal and can be asked.
 func (s streams) asks() bool {
 	in, isFile := s.in.(*os.File)
 	_, shown := terminalWidth(s.err)

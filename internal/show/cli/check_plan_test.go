@@ -43,14 +43,6 @@ workload:
 // TestChanges: levels that change nothing but options of flows are among the changes.
 func TestChanges(t *testing.T) {
 	const text = `
-study: pair
-topology:
-  hosts:
-    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
-  links: [{from: a, to: b, rate: 300mbit}]
-workload:
-  flows: [{from: a, to: b}]
 factors:
   fix:
     levels:
@@ -58,14 +50,7 @@ factors:
       bbr: {workload: {congestion_control: bbr}}
       both: {settings: [{host: a, sysctl: {net.ipv4.tcp_sack: 0}}], workload: {congestion_control: bbr, window: 4MiB}}
 `
-	s, err := study.Parse("x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := study.NewPlan(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := pairPlan(t, text)
 	var got []string
 	for _, row := range newPlanDocument(plan, 0).changes().Rows {
 		line := ""
@@ -84,14 +69,6 @@ factors:
 // has time for.
 func TestPlanSensitivityOfTheBudget(t *testing.T) {
 	const text = `
-study: pair
-topology:
-  hosts:
-    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
-    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
-  links: [{from: a, to: b, rate: 300mbit}]
-workload:
-  flows: [{from: a, to: b}]
 factors:
   sack:
     levels:
@@ -99,14 +76,7 @@ factors:
       without: {settings: [{host: a, sysctl: {net.ipv4.tcp_sack: 0}}]}
 design: {replicates: 8}
 `
-	s, err := study.Parse("x.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := study.NewPlan(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := pairPlan(t, text)
 	whole := planSensitivity(plan)
 	budget := unit.Duration(5*plan.BlockTime() + plan.BlockTime()/2)
 	if err := plan.Redesign(study.Redesign{Budget: &budget}); err != nil {
@@ -115,4 +85,27 @@ design: {replicates: 8}
 	if got := planSensitivity(plan); whole.Blocks != 8 || got.Blocks != 5 || got.Detectable <= whole.Detectable {
 		t.Errorf("8 blocks: %+v; a budget for 5: %+v", whole, got)
 	}
+}
+
+// pairPlan is the plan of two hosts with a link, and the rest of a study.
+func pairPlan(t *testing.T, rest string) *study.Plan {
+	t.Helper()
+	s, err := study.Parse("x.yaml", []byte(`
+study: pair
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links: [{from: a, to: b, rate: 300mbit}]
+workload:
+  flows: [{from: a, to: b}]
+`+rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }

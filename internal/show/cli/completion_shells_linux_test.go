@@ -39,9 +39,7 @@ func TestShells(t *testing.T) {
 	for _, at := range interactive {
 		t.Run(at.shell, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(at.shell); err != nil {
-				t.Skip(at.shell + " is not installed")
-			}
+			needs(t, at.shell)
 			dir := t.TempDir()
 			keepNamed(t, filepath.Join(dir, "notebook.db"), names)
 			var script bytes.Buffer

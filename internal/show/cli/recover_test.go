@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNothingToRecover: an ordinary user is told whose agents were looked for.
+// TestNothingToRecover: the output says whose agents were looked for.
 func TestNothingToRecover(t *testing.T) {
 	for ofUser, want := range map[bool]string{false: "no agent has left a change", true: "no agent of this user has left a change"} {
 		var b strings.Builder

@@ -375,7 +375,7 @@ func tuneAndKill(t *testing.T, victim string) {
 		}
 	}
 	if wasOn == 0 {
-		t.Error("nobody was killed while a setting was on: the test does not test")
+		t.Error("no process was killed while a setting was on: the test does not test")
 	}
 }
 

@@ -26,7 +26,7 @@ func Sensitivity(s *record.Sensitivity) string {
 	return fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power), scatter, with)
 }
 
-// notably is how many times the change of another comparison one must be to be told.
+// notably is how many times the change of another comparison one must be to be named.
 const notably = 1.25
 
 // Detects says how small a change the run can detect; nil: it compares nothing, or in too

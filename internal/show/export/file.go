@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"linerate/internal/kernel/file"
 )
 
 // Writable says why Write could not make its files in a directory, or in one
@@ -52,22 +53,7 @@ func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 		}
 		return unwritable(path, errors.Join(write(f), f.Close()))
 	}
-	name := fmt.Sprintf(".%s-%016x", filepath.Base(path), rand.Uint64())
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return unwritable(path, err)
-	}
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return unwritable(path, err)
+	return unwritable(path, file.Replace(path, mode, write))
 }
 
 // unwritable says why a file cannot be written, and what helps.

@@ -39,7 +39,7 @@ func encoded(v any) ([]byte, error) {
 	return escaped(text.Bytes()), err
 }
 
-// escaped spells as \uXXXX what encoding/json leaves of the characters that act on a
+// escaped spells as an escape, such as \u009b, what encoding/json leaves of the characters that act on a
 // terminal; outside of strings JSON has none of them.
 func escaped(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return plain.Rune(r) != r }) {

@@ -24,7 +24,7 @@ const (
 	Base                // the baseline
 	Change              // what is compared with the baseline
 	Limit               // the physical limit, and what has reached it
-	Series1             // lines told apart, labelled directly
+	Series1             // lines with colours of their own, labelled directly
 	Series2
 	Series3
 	Series4

@@ -66,9 +66,9 @@ func TestMeasureTextBursts(t *testing.T) {
 	}
 }
 
-// TestMeasureTextNeverSent: datagrams that were asked for and never sent are told before those
+// TestMeasureTextNeverSent: datagrams that were asked for and never sent are shown before those
 // that were lost, with what held the sender back; and those received that were sent before the
-// window are told.
+// window are shown.
 func TestMeasureTextNeverSent(t *testing.T) {
 	const lost = " lost 0.048 % 480 datagrams; 1,000,000 sent, "
 	for skipped, want := range map[int64]string{
@@ -99,7 +99,7 @@ func TestMeasureTextNeverSent(t *testing.T) {
 	}
 }
 
-// TestMeasureTextBusy: the CPUs' time is told apart into linerate's and the rest.
+// TestMeasureTextBusy: the CPUs' time is split into linerate's and the rest.
 func TestMeasureTextBusy(t *testing.T) {
 	m := showtest.Measurement(1)
 	for i := range m.Ends {
@@ -281,7 +281,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 	}
 }
 
-// TestMeasureTextPlaces: from where to where each flow goes is told where that differs between
+// TestMeasureTextPlaces: from where to where each flow goes is shown where that differs between
 // the flows.
 func TestMeasureTextPlaces(t *testing.T) {
 	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
@@ -382,7 +382,7 @@ func TestMeasureNamed(t *testing.T) {
 	}
 }
 
-// TestMeasureTextOneMachine: the CPUs of a machine that has both ends are told once, and what
+// TestMeasureTextOneMachine: the CPUs of a machine that has both ends are counted once, and what
 // the modes that were tried cost is left to JSON.
 func TestMeasureTextOneMachine(t *testing.T) {
 	m := showtest.Measurement(1)
