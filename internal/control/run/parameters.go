@@ -20,14 +20,22 @@ type ParameterWarning struct {
 	Misspelt bool
 }
 
-// Problem is the warning at the place where a study has the parameter: its file, text, and
-// the values that were set in it.
-func (w ParameterWarning) Problem(file, text string, set ...string) source.Problem {
-	p := source.Problem{File: file, Text: w.Text}
+// Problems are the warning at the places where a study has the parameter: its file, text, and
+// the values that were set in it. A misspelt one is wrong at each of them.
+func (w ParameterWarning) Problems(file, text string, set ...string) (list source.Problems) {
+	places := []source.Position{{}}
 	if doc, _ := source.Parse(file, []byte(text), set...); doc != nil {
-		p.Position = doc.Key(w.Key)
+		if found := doc.Keys(w.Key); len(found) > 0 {
+			places = found
+		}
 	}
-	return p
+	if !w.Misspelt {
+		places = places[:1]
+	}
+	for _, at := range places {
+		list = append(list, source.Problem{File: file, Position: at, Text: w.Text})
+	}
+	return list
 }
 
 // ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each

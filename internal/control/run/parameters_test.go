@@ -62,20 +62,25 @@ factors:
 }
 
 // TestParameterProblem: a warning has the line and column of the key, which neither a comment
-// nor a longer key has, and names the option that set it.
+// nor a longer key has, and names the option that set it; a misspelt parameter has every place.
 func TestParameterProblem(t *testing.T) {
-	const text = "# net.a.b\nx: {net.a.bc: 1}\ny:\n  - z: {net.a.d: net.a.b, 'net.a.b': 1}\n  - {\"net.e{0..1}.f\": 1}\n"
-	for _, c := range []struct{ key, set, want string }{
-		{"net.a.b", "", "x.yaml:4:27: wrong"},
-		{"net.e1.f", "", "x.yaml:5:6: wrong"},
-		{"net.a.g", "", "x.yaml: wrong"},
-		{"x1", "x1=2", "--set x1=2: wrong"},
+	const text = "# net.a.b\nx: {net.a.bc: 1}\ny:\n  - z: {net.a.d: net.a.b, 'net.a.b': 1}\n  - {\"net.e{0..1}.f\": 1}\n  - {\"net.a.b\": 2, host: \"h{1..2}\"}\n"
+	for _, c := range []struct {
+		key, set string
+		misspelt bool
+		want     string
+	}{
+		{"net.a.b", "", false, "x.yaml:4:27: wrong"},
+		{"net.a.b", "", true, "x.yaml:4:27: wrong\nx.yaml:6:6: wrong"},
+		{"net.e1.f", "", false, "x.yaml:5:6: wrong"},
+		{"net.a.g", "", true, "x.yaml: wrong"},
+		{"x1", "x1=2", false, "--set x1=2: wrong"},
 	} {
 		var set []string
 		if c.set != "" {
 			set = []string{c.set}
 		}
-		if got := (ParameterWarning{Key: c.key, Text: "wrong"}).Problem("x.yaml", text, set...).Error(); got != c.want {
+		if got := (ParameterWarning{Key: c.key, Text: "wrong", Misspelt: c.misspelt}).Problems("x.yaml", text, set...).Error(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.key, got, c.want)
 		}
 	}

@@ -13,9 +13,11 @@ import (
 )
 
 // Decode fills the struct that into points to. It is strict: an unknown key, a
-// missing one, a value of the wrong kind is a problem, and all are reported.
+// missing one, a value of the wrong kind is a problem, and all are reported. What is
+// decoded in spite of them can be asked for with Sound.
 func (d *Document) Decode(into any) Problems {
-	c := decoder{file: d.File}
+	d.wrong = map[*Node]bool{}
+	c := decoder{file: d.File, wrong: d.wrong}
 	c.value(d.Root, reflect.ValueOf(into).Elem(), Field{})
 	return c.problems
 }
@@ -26,13 +28,20 @@ var renamed = map[string]string{"ports": "interfaces", "port": "interface"}
 type decoder struct {
 	file     string
 	problems Problems
+	wrong    map[*Node]bool
 }
 
 // fail reports a problem with a field's value, under the field's name.
-func (c *decoder) fail(at Position, f Field, format string, args ...any) {
+func (c *decoder) fail(n *Node, f Field, format string, args ...any) {
 	if f.Name != "" {
 		format, args = "%s: "+format, append([]any{f.Name}, args...)
 	}
+	c.failAt(n, n.At, format, args...)
+}
+
+// failAt reports a problem with a node at a place in it.
+func (c *decoder) failAt(n *Node, at Position, format string, args ...any) {
+	c.wrong[n] = true
 	c.problems.add(c.file, at, format, args...)
 }
 
@@ -87,7 +96,7 @@ func describe(n *Node) string {
 func (c *decoder) keyed(n *Node, v reflect.Value, f Field) {
 	if n.Kind != Mapping {
 		if n.Kind != Null || f.Required {
-			c.fail(n.At, f, "expected a mapping from names, found %s", describe(n))
+			c.fail(n, f, "expected a mapping from names, found %s", describe(n))
 		}
 		return
 	}
@@ -113,7 +122,7 @@ func (c *decoder) list(n *Node, v reflect.Value, f Field) {
 	}
 	if n.Kind != List {
 		if n.Kind != Null || f.Required {
-			c.fail(n.At, f, "expected a list, found %s", describe(n))
+			c.fail(n, f, "expected a list, found %s", describe(n))
 		}
 		return
 	}
@@ -134,7 +143,7 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		names[i] = field.Name
 	}
 	if n.Kind != Mapping && (n.Kind != Null || hasRequired(t)) {
-		c.fail(n.At, f, "expected a mapping with %s, found %s", Or(names), describe(n))
+		c.fail(n, f, "expected a mapping with %s, found %s", Or(names), describe(n))
 		return
 	}
 	meant := map[string]bool{} // keys that unknown ones were surely meant to be
@@ -145,15 +154,15 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
 		case slices.Contains(names, renamed[entry.Key.Text]):
 			meant[renamed[entry.Key.Text]] = true
-			c.problems.add(c.file, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
+			c.failAt(n, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
 		case entry.Key.Kind != Bad:
 			meant[Nearest(entry.Key.Text, names)] = true
-			c.problems.add(c.file, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
+			c.failAt(n, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
 		}
 	}
 	for _, field := range fields {
 		if _, there := n.get(field.Name); field.Required && !there && !meant[field.Name] {
-			c.fail(n.At, f, "missing key %q: %s", field.Name, field.Doc)
+			c.fail(n, f, "missing key %q: %s", field.Name, field.Doc)
 		}
 	}
 }
@@ -161,7 +170,7 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 // text decodes a scalar into a type that parses itself.
 func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	if n.Kind != Scalar {
-		c.fail(n.At, f, "expected a single value, found %s", describe(n))
+		c.fail(n, f, "expected a single value, found %s", describe(n))
 		return
 	}
 	err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.Text))
@@ -180,7 +189,7 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 		}
 	}
 	if err != nil {
-		c.fail(n.At, f, "%v", err)
+		c.fail(n, f, "%v", err)
 	}
 }
 
@@ -206,14 +215,14 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 		wanted = "a whole number"
 	}
 	if n.Kind != Scalar {
-		c.fail(n.At, f, "expected %s, found %s", wanted, describe(n))
+		c.fail(n, f, "expected %s, found %s", wanted, describe(n))
 		return
 	}
 	var err error
 	switch v.Kind() {
 	case reflect.String:
 		if len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text) {
-			c.fail(n.At, f, "%s is not a choice: expected %s%s", describe(n), Or(f.Enum), meant(n.Text, f.Enum))
+			c.fail(n, f, "%s is not a choice: expected %s%s", describe(n), Or(f.Enum), meant(n.Text, f.Enum))
 			return
 		}
 		v.SetString(n.Text)
@@ -241,7 +250,7 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 		panic("source: cannot decode " + v.Type().String())
 	}
 	if err != nil {
-		c.fail(n.At, f, "expected %s, found %s", wanted, describe(n))
+		c.fail(n, f, "expected %s, found %s", wanted, describe(n))
 	}
 }
 

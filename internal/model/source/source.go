@@ -16,6 +16,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -67,8 +68,9 @@ func (n *Node) get(key string) (Entry, bool) {
 
 // Document is a file after its brace ranges have been expanded.
 type Document struct {
-	File string
-	Root *Node
+	File  string
+	Root  *Node
+	wrong map[*Node]bool // what Decode reported something of, besides what is in them
 }
 
 // step is one element of a path: a key, or an index when key is empty.
@@ -134,24 +136,46 @@ func (d *Document) Position(path string) Position {
 	return at
 }
 
-// Key finds the first place where a name is written as a key; the zero Position: nowhere.
-func (d *Document) Key(name string) Position { return d.Root.key(name) }
+// Keys finds the places where a name is written as a key, in the order of the file, each
+// once: a brace range makes several of one.
+func (d *Document) Keys(name string) (places []Position) {
+	d.Root.visit(func(n *Node) {
+		for _, e := range n.Entries {
+			if e.Key.Kind == Scalar && e.Key.Text == name && !slices.Contains(places, e.Key.At) {
+				places = append(places, e.Key.At)
+			}
+		}
+	})
+	return places
+}
 
-func (n *Node) key(name string) (at Position) {
+// visit calls each for a node and those in it, in the order of the file.
+func (n *Node) visit(each func(*Node)) {
+	each(n)
 	for _, e := range n.Entries {
-		if e.Key.Kind == Scalar && e.Key.Text == name {
-			return e.Key.At
-		}
-		if at = e.Value.key(name); at != (Position{}) {
-			return at
-		}
+		e.Value.visit(each)
 	}
 	for _, item := range n.Items {
-		if at = item.key(name); at != (Position{}) {
-			return at
-		}
+		item.visit(each)
 	}
-	return at
+}
+
+// Sound reports whether Decode found nothing wrong with what is written at a path, nor with
+// anything in it. What is absent is sound if what should hold it has no problem of its own,
+// such as an unknown key.
+func (d *Document) Sound(path string) bool {
+	_, node, whole := d.walk(path)
+	sound := !d.wrong[node]
+	if whole {
+		node.visit(func(n *Node) { sound = sound && !d.wrong[n] })
+	}
+	return sound
+}
+
+// Itself is Sound of a mapping or list alone, whatever is wrong in its values.
+func (d *Document) Itself(path string) bool {
+	_, node, _ := d.walk(path)
+	return !d.wrong[node]
 }
 
 // Has reports whether a value is written in the file, as opposed to left to its
@@ -164,12 +188,13 @@ func (d *Document) Has(path string) bool {
 // Report is how checks of meaning say what is wrong with the value at a path.
 type Report func(path, format string, args ...any)
 
-// Reporter returns a Report that adds to problems with the path's position, each once.
+// Reporter returns a Report that adds to problems with the path's position, each once. What
+// Decode has reported already is not asked what it means.
 func (d *Document) Reporter(problems *Problems) Report {
 	reported := map[Problem]bool{}
 	return func(path, format string, args ...any) {
 		p := Problem{d.File, d.Position(path), fmt.Sprintf(format, args...)}
-		if !reported[p] {
+		if d.Itself(path) && !reported[p] {
 			reported[p] = true
 			*problems = append(*problems, p)
 		}

@@ -20,22 +20,23 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 		return nil, problems.Err()
 	}
 	s := &Study{File: string(data)}
-	problems = append(problems, doc.Decode(s)...)
-	if len(problems) > 0 {
-		// What the values mean can only be asked when they are there.
-		return nil, problems.Err()
-	}
-	for i, f := range s.Factors {
-		s.Factors[i] = f.ablated()
+	expanded := len(problems) == 0
+	decoded := doc.Decode(s)
+	problems = append(problems, decoded...)
+	if !expanded {
+		return nil, problems.Err() // lists lack items
 	}
 	report := doc.Reporter(&problems)
-	s.Topology.Validate(report)
+	checkTopology(doc, &s.Topology, report)
 	whole := len(problems) == 0
 	if whole {
 		s.Topology.Complete()
 	}
-	c := checker{Study: s, report: report, has: doc.Has}
+	c := checker{Study: s, report: report, has: doc.Has, doc: doc}
 	c.check()
+	if len(decoded) > 0 {
+		return nil, problems.Err()
+	}
 	s.fillIn()
 	if p, err := NewPlan(s, allParts); err == nil {
 		c.paths(p, whole)
@@ -157,13 +158,31 @@ func ParseTopology(file string, data []byte) (*topology.Topology, error) {
 		Name     string            `yaml:"study" doc:"a name for it"`
 		Topology topology.Topology `yaml:"topology,required" doc:"hosts, switches and links"`
 	}
+	expanded := len(problems) == 0
 	problems = append(problems, doc.Decode(&alone)...)
-	if len(problems) == 0 {
-		alone.Topology.Validate(doc.Reporter(&problems))
+	if expanded {
+		checkTopology(doc, &alone.Topology, doc.Reporter(&problems))
 	}
 	if len(problems) > 0 {
 		return nil, problems.Err()
 	}
 	alone.Topology.Complete()
 	return &alone.Topology, nil
+}
+
+// checkTopology reports what is wrong with a topology; of one that could not be decoded as a whole,
+// the names that nothing else in it could make right.
+func checkTopology(doc *source.Document, t *topology.Topology, report source.Report) {
+	switch {
+	case doc.Sound("topology"):
+		t.Validate(report)
+	case hasNodes(doc):
+		t.CheckNodes(report)
+	}
+}
+
+// hasNodes reports whether the names of all hosts and switches were decoded, whatever is wrong
+// with them otherwise.
+func hasNodes(doc *source.Document) bool {
+	return doc.Has("topology.hosts") && doc.Itself("topology") && doc.Itself("topology.hosts") && doc.Itself("topology.switches")
 }

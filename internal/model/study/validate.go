@@ -18,6 +18,7 @@ type checker struct {
 	report source.Report
 	// has says whether a value is written in the file, not left to its default.
 	has func(path string) bool
+	doc *source.Document
 	// varied says that levels change where packets go, so that what is wrong
 	// with a flow is wrong in some treatments.
 	varied bool
@@ -27,12 +28,38 @@ type checker struct {
 
 var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
+// check checks the parts of a study that were decoded as a whole, with those that they refer
+// to. Of the others it checks the names of hosts, so that a mistake of one kind does not hide
+// one of another, and is not the cause of one that nobody made.
 func (c *checker) check() {
 	if !studyName().MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
 	}
 	c.unsound = map[string]bool{}
-	c.settings()
+	hosts, workload := c.doc.Sound("topology"), c.doc.Sound("workload")
+	factors, design := c.doc.Sound("factors"), c.doc.Sound("design")
+	if factors && hosts {
+		for i, f := range c.Factors {
+			c.Factors[i] = f.ablated()
+		}
+		c.settings()
+		c.factors()
+	}
+	if workload && hosts {
+		c.workload()
+	}
+	if design {
+		c.Design.check(c.has, c.report)
+	}
+	if design && factors {
+		c.parts()
+	}
+	if hasNodes(c.doc) && !(hosts && workload && factors) {
+		c.names()
+	}
+}
+
+func (c *checker) workload() {
 	c.timing("workload", c.Workload.Duration, c.Workload.Warmup)
 	c.interval()
 	c.options("workload", c.Workload.Spec)
@@ -43,9 +70,35 @@ func (c *checker) check() {
 		c.report("workload.flows", "no flows: nothing would be measured")
 	}
 	c.flows("workload.flows", c.Workload.Flows)
-	c.factors()
-	c.Design.check(c.has, c.report)
-	c.parts()
+}
+
+// names checks the hosts that flows, settings and events are of.
+func (c *checker) names() {
+	known := func(name, path string) { c.Topology.FindHost(name, path, c.report) }
+	workload := func(path string, flows []Flow, aging []string, events []Event) {
+		for i, f := range flows {
+			known(f.From, fmt.Sprintf("%s.flows[%d].from", path, i))
+			known(f.To, fmt.Sprintf("%s.flows[%d].to", path, i))
+		}
+		for i, name := range aging {
+			known(name, fmt.Sprintf("%s.age_neighbours[%d]", path, i))
+		}
+		for i, e := range events {
+			known(e.Host, fmt.Sprintf("%s.events[%d].host", path, i))
+		}
+	}
+	workload("workload", c.Workload.Flows, c.Workload.AgeNeighbours, c.Workload.Events)
+	for i, f := range c.Factors {
+		for j, l := range f.Levels {
+			path := fmt.Sprintf("factors[%d].levels[%d]", i, j)
+			for k, s := range l.Settings {
+				known(s.Host, fmt.Sprintf("%s.settings[%d].host", path, k))
+			}
+			if over := l.Workload; over != nil {
+				workload(path+".workload", over.Flows, over.AgeNeighbours, over.Events)
+			}
+		}
+	}
 }
 
 // settings checks the settings of all levels, each with what its level adds.

@@ -1,10 +1,12 @@
 package study
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,3 +66,58 @@ func golden(t *testing.T, file, got string) {
 		t.Errorf("got\n%swant (-update writes it)\n%s", got, want)
 	}
 }
+
+// spoilt are slips of the keyboard in a line of a study: in each of its keys, and in its
+// values with a unit.
+func spoilt(line string) (list []string) {
+	for _, kind := range []string{`[a-z_]+(?:: |:$)`, `\b\d+(?:gbit|mbit|ms|s|KiB|MiB|%)`, `\b\d+\.\d+\.\d+\.\d+/\d+`} {
+		for _, at := range regexp.MustCompile(kind).FindAllStringIndex(line, -1) {
+			end := at[0] + len(strings.TrimRight(line[at[0]:at[1]], ": "))
+			list = append(list, line[:end]+"x"+line[end:])
+		}
+	}
+	return list
+}
+
+// TestNoFollowUps: of one mistake that a study cannot be decoded with, nothing is reported but
+// that mistake, whatever it is a mistake in.
+func TestNoFollowUps(t *testing.T) {
+	files, err := filepath.Glob("../../../studies/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(len(files), err)
+	}
+	tried := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, line := range lines {
+			if i%3 > 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
+				continue // a third of the lines has every kind
+			}
+			for _, wrong := range spoilt(line) {
+				lines[i] = wrong
+				_, err := Parse(filepath.Base(file), []byte(strings.Join(lines, "\n")))
+				problems, _ := errors.AsType[source.Problems](err)
+				if !slices.ContainsFunc(problems, func(p source.Problem) bool { return undecoded.MatchString(p.Text) }) {
+					continue // a name that may be anything
+				}
+				tried++
+				for _, p := range problems {
+					if p.Line != i+1 {
+						t.Errorf("%s:%d: %s\n\talso %v", file, i+1, strings.TrimSpace(wrong), p)
+					}
+				}
+			}
+			lines[i] = line
+		}
+	}
+	if tried < 500 {
+		t.Errorf("%d mistakes were tried; want at least 500", tried)
+	}
+}
+
+// undecoded is how the mistakes are reported that keep a value from being decoded.
+var undecoded = regexp.MustCompile(`unknown key|is not (a bit rate|a duration|a latency|a size|a ratio|an address with|an IP address)|is no length`)

@@ -52,25 +52,39 @@ func (c *checker) links() {
 	}
 }
 
+// CheckNodes reports links to hosts and switches that are not there.
+func (t *Topology) CheckNodes(report source.Report) {
+	c := &checker{t, report, t, newIndex(t)}
+	for i, l := range t.Links {
+		c.node(l.From, fmt.Sprintf("topology.links[%d].from", i))
+		c.node(l.To, fmt.Sprintf("topology.links[%d].to", i))
+	}
+}
+
+// node finds the host of a link's end; nil: it is a switch's, if that exists.
+func (c *checker) node(e End, path string) (h *Host, known bool) {
+	if h = c.hosts[e.Node]; h != nil || c.switches[e.Node] != nil {
+		return h, true
+	}
+	nodes := c.t.HostNames()
+	for _, s := range c.t.Switches {
+		if c.switches[s.Name] != nil {
+			nodes = append(nodes, s.Name)
+		}
+	}
+	c.report(path, "link to %q: no such host or switch%s", e.Node, source.DidYouMean(e.Node, nodes))
+	return nil, false
+}
+
 // end resolves one end of a link. An interface without a name is a switch's, or the
 // only one of a host.
 func (c *checker) end(e End, path string) (End, bool) {
-	if c.switches[e.Node] != nil {
-		if why := badInterfaceName(e.Interface); e.Interface != "" && why != "" {
+	h, known := c.node(e, path)
+	if h == nil {
+		if why := badInterfaceName(e.Interface); known && e.Interface != "" && why != "" {
 			c.report(path, "interface name %q: %s", e.Interface, why)
 		}
-		return e, true
-	}
-	h := c.hosts[e.Node]
-	if h == nil {
-		nodes := c.t.HostNames()
-		for _, s := range c.t.Switches {
-			if c.switches[s.Name] != nil {
-				nodes = append(nodes, s.Name)
-			}
-		}
-		c.report(path, "link to %q: no such host or switch%s", e.Node, source.DidYouMean(e.Node, nodes))
-		return e, false
+		return e, known
 	}
 	e = c.t.complete(e)
 	if e.Interface == "" {

@@ -29,8 +29,8 @@ const setUsage = "replace a value of the study, such as workload.duration=5s (ma
 
 func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
-	flags.StringSliceVar(&f.options.Only, "only", nil, verb+" only these levels (and the baseline)")
-	flags.StringSliceVar(&f.parts, "part", nil, verb+" these parts of the study's design, or all (default: those that are not on demand)")
+	flags.StringSliceVar(&f.options.Only, "only", nil, verb+" only these `levels` (and the baseline)")
+	flags.StringSliceVar(&f.parts, "part", nil, verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
 }
 
 // plan loads a study, by the name of a built-in one or its file's path, and derives the plan
@@ -65,7 +65,7 @@ func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
 // warning is a warning of the study's kernel parameters with its place.
 func (f *planFlags) warning(file string, w run.ParameterWarning) error {
 	w.Text = "warning: " + w.Text
-	return w.Problem(file, f.options.StudyFile, f.options.Set...)
+	return w.Problems(file, f.options.StudyFile, f.options.Set...)
 }
 
 // parameters refuses kernel parameters that a plan's hosts cannot have, and warns of others.
@@ -73,7 +73,7 @@ func (f *planFlags) parameters(stderr io.Writer, file string, warnings []run.Par
 	var wrong source.Problems
 	for _, w := range warnings {
 		if w.Misspelt {
-			wrong = append(wrong, w.Problem(file, f.options.StudyFile, f.options.Set...))
+			wrong = append(wrong, w.Problems(file, f.options.StudyFile, f.options.Set...)...)
 			continue
 		}
 		say(stderr, "%s\n", f.warning(file, w))
@@ -126,9 +126,9 @@ type runFlags struct {
 
 func (f *runFlags) define(flags *pflag.FlagSet) {
 	f.planFlags.define(flags, "run")
-	f.trialFlags.define(flags, &f.options, "directory for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
+	f.trialFlags.define(flags, &f.options, "`directory` for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
 	valueVar(flags, &f.options.RunName, runName, "name", "string", "", "a name to find the run by, such as 'after the new cable'")
-	flags.StringVar(&f.resume, "resume", "", "continue an interrupted run, or add blocks to a finished one")
+	flags.StringVar(&f.resume, "resume", "", "continue an interrupted `run`, or add blocks to a finished one")
 }
 
 // runName reads the name of a run.
