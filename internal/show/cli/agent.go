@@ -57,9 +57,9 @@ process reverts what an agent left that was killed or stopped.`,
 		},
 	}
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak over standard input and output")
-	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's name in the topology")
+	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's `name` in the topology")
 	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease, "revert settings when the conductor has been silent for so long")
-	cmd.Flags().StringVar(&o.Journal, "journal", "", "file for undo entries; \"memory\" keeps none (default: the host's own)")
+	cmd.Flags().StringVar(&o.Journal, "journal", "", "`file` for undo entries; \"memory\" keeps none (default: the host's own)")
 	return cmd
 }
 

@@ -73,9 +73,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageError(unknownFlag(cmd, unknown))
 	}
 	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
-		f := flags.Lookup(missing.GetFlag().Name)
-		_, usage := pflag.UnquoteUsage(f)
-		return usageError(fmt.Errorf("--%s needs a value: %s", f.Name, usage))
+		return usageError(needsValue(flags, missing.GetFlag(), ""))
 	}
 	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
 		if err := swallowed(flags, wrong.GetFlag(), wrong.GetValue()); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -31,8 +32,9 @@ const (
 	mostCompletions = 100
 )
 
-// completer lists what may be typed for a flag or an argument.
-type completer func(cmd *cobra.Command, args []string, typed string) []string
+// completer lists what may be typed for a flag or an argument, beside the flags and
+// arguments that the line has. What is to be said of one follows it behind a tab.
+type completer func(flags *pflag.FlagSet, args []string) []string
 
 const (
 	filesToo = cobra.ShellCompDirectiveDefault
@@ -40,17 +42,27 @@ const (
 	goesOn   = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 )
 
-// completed is how the arguments of verbs, by path, and the flags of any verb, by name, are
-// completed. The arguments of flows' options follow from package flow.
-var completed = map[string]struct {
+type completion struct {
 	list completer
 	then cobra.ShellCompDirective
-}{
+}
+
+// completionOf is how the values of a flag are completed; without a list: they are not.
+func completionOf(f *pflag.Flag) completion {
+	if o := flow.Find(strings.ReplaceAll(f.Name, "-", "_")); o != nil && o.Enum != nil {
+		return completion{fixed(o.Enum...), alone}
+	}
+	return completed["--"+f.Name]
+}
+
+// completed is how the arguments of verbs, by path, and the flags of any verb, by name, are
+// completed. The arguments of flows' options follow from package flow.
+var completed = map[string]completion{
 	"run":     {studyNames, filesToo},
 	"check":   {studyNames, filesToo},
 	"show":    {studyNames, alone},
 	"lab up":  {studyNames, filesToo},
-	"tune":    {func(*cobra.Command, []string, string) []string { return studies.ListNames() }, filesToo},
+	"tune":    {func(*pflag.FlagSet, []string) []string { return studies.ListNames() }, filesToo},
 	"report":  {oneRun, alone},
 	"plot":    {oneRun, alone},
 	"export":  {oneRun, alone},
@@ -62,18 +74,18 @@ var completed = map[string]struct {
 	"lab exec":  {labHosts, filesToo},
 	"lab shell": {labHosts, alone},
 
-	"--resume":    {runNames, alone},
+	"--resume":    {resumable, alone},
 	"--run":       {runNames, alone},
-	"--on":        {studyNames, filesToo},
-	"--study":     {studyNames, alone},
+	"--on":        {anyStudy, filesToo},
+	"--study":     {anyStudy, alone},
 	"--host":      {studyHosts, alone},
 	"--only":      {studyLevels, alone},
 	"--part":      {studyParts, alone},
 	"--set":       {assignments, goesOn},
 	"--search":    {parameters, goesOn},
 	"--alias":     {interfaces, goesOn},
-	"--response":  {func(*cobra.Command, []string, string) []string { return metric.ResponseNames() }, alone},
-	"--table":     {func(*cobra.Command, []string, string) []string { return export.Names() }, alone},
+	"--response":  {func(*pflag.FlagSet, []string) []string { return metric.ResponseNames() }, alone},
+	"--table":     {func(*pflag.FlagSet, []string) []string { return export.Names() }, alone},
 	"--system":    {fixed(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), alone},
 	"--family":    {fixed("ipv4", "ipv6"), alone},
 	"--until":     {untilWords, alone},
@@ -82,11 +94,11 @@ var completed = map[string]struct {
 
 // fixed is a completer of these.
 func fixed(list ...string) completer {
-	return func(*cobra.Command, []string, string) []string { return list }
+	return func(*pflag.FlagSet, []string) []string { return list }
 }
 
-func untilWords(cmd *cobra.Command, _ []string, _ string) []string {
-	if cmd.Name() == "up" {
+func untilWords(flags *pflag.FlagSet, _ []string) []string {
+	if flags.Lookup("lab") != nil {
 		return []string{"ready"}
 	}
 	return []string{"1%", "2%", "5%"}
@@ -99,11 +111,7 @@ func complete(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = bounded(c.list, c.then)
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		c, found := completed["--"+f.Name]
-		if o := flow.Find(strings.ReplaceAll(f.Name, "-", "_")); o != nil && o.Enum != nil {
-			c.list, c.then, found = fixed(o.Enum...), alone, true
-		}
-		if found {
+		if c := completionOf(f); c.list != nil {
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, bounded(c.list, c.then)) // each flag once
 		}
 	})
@@ -116,20 +124,24 @@ func complete(cmd *cobra.Command) {
 func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found := make(chan []string, 1)
-		go func() { found <- list(cmd, args, typed) }()
+		go func() { found <- list(cmd.Flags(), args) }()
 		var all []string
 		select {
 		case all = <-found:
 		case <-time.After(completionTime):
 		}
 		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool {
-			return !strings.HasPrefix(s, typed) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) // one a line
+			word, _, _ := strings.Cut(s, "\t")
+			return !strings.HasPrefix(word, typed) || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) // one a line
 		})
 		return all[:min(len(all), mostCompletions)], then
 	}
 }
 
-func studyNames(_ *cobra.Command, args []string, _ string) []string {
+func anyStudy(*pflag.FlagSet, []string) []string { return studies.Names() }
+
+// studyNames are for verbs whose first argument alone is a study.
+func studyNames(_ *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
@@ -138,7 +150,7 @@ func studyNames(_ *cobra.Command, args []string, _ string) []string {
 
 // runNames are the latest runs, by ID and by name, without those that the line has. The
 // shells quote a name with spaces.
-func runNames(_ *cobra.Command, args []string, _ string) []string {
+func runNames(_ *pflag.FlagSet, args []string) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 	defer cancel()
 	path, err := notebook.Path(os.Getenv)
@@ -156,37 +168,53 @@ func runNames(_ *cobra.Command, args []string, _ string) []string {
 	}
 	names := []string{"latest"}
 	for _, r := range runs {
-		names = append(names, r.ID)
+		id := r.ID
+		if r.Status == notebook.Interrupted {
+			id += "\t" + r.Status
+		}
+		names = append(names, id)
 	}
 	for _, r := range runs {
 		if notebook.CheckName(r.Name) == nil {
 			names = append(names, r.Name)
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) })
+	return slices.DeleteFunc(names, func(name string) bool {
+		name, _, _ = strings.Cut(name, "\t")
+		return slices.Contains(args, name)
+	})
+}
+
+// resumable are the runs, those first that were interrupted.
+func resumable(flags *pflag.FlagSet, args []string) []string {
+	names := runNames(flags, args)
+	slices.SortStableFunc(names, func(a, b string) int {
+		return cmp.Compare(strings.Count(b, "\t"), strings.Count(a, "\t"))
+	})
+	return names
 }
 
 // oneRun is for verbs whose first argument alone is a run.
-func oneRun(cmd *cobra.Command, args []string, typed string) []string {
+func oneRun(flags *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	return runNames(cmd, args, typed)
+	return runNames(flags, args)
 }
 
 // labHosts are those of the lab that is up.
-func labHosts(cmd *cobra.Command, args []string, _ string) []string {
+func labHosts(flags *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
 	}
-	names, _ := lab.Hosts(cmd.Flags().Lookup("lab").Value.String())
+	names, _ := lab.Hosts(flags.Lookup("lab").Value.String())
 	return names
 }
 
 // studyOf is the study that a line names; nil: none that can be read.
-func studyOf(cmd *cobra.Command, args []string) *study.Study {
+func studyOf(flags *pflag.FlagSet, args []string) *study.Study {
 	name := ""
-	if on := cmd.Flags().Lookup("on"); on != nil {
+	if on := flags.Lookup("on"); on != nil {
 		name = on.Value.String()
 	} else if len(args) > 0 {
 		name = args[0]
@@ -202,8 +230,8 @@ func studyOf(cmd *cobra.Command, args []string) *study.Study {
 	return s
 }
 
-func studyHosts(cmd *cobra.Command, args []string, _ string) (names []string) {
-	if s := studyOf(cmd, args); s != nil {
+func studyHosts(flags *pflag.FlagSet, args []string) (names []string) {
+	if s := studyOf(flags, args); s != nil {
 		for _, h := range s.Topology.Hosts {
 			names = append(names, h.Name)
 		}
@@ -211,8 +239,8 @@ func studyHosts(cmd *cobra.Command, args []string, _ string) (names []string) {
 	return names
 }
 
-func studyLevels(cmd *cobra.Command, args []string, _ string) (names []string) {
-	if s := studyOf(cmd, args); s != nil {
+func studyLevels(flags *pflag.FlagSet, args []string) (names []string) {
+	if s := studyOf(flags, args); s != nil {
 		for _, f := range s.Factors {
 			for _, l := range f.Levels {
 				names = append(names, l.Name)
@@ -222,9 +250,9 @@ func studyLevels(cmd *cobra.Command, args []string, _ string) (names []string) {
 	return names
 }
 
-func studyParts(cmd *cobra.Command, args []string, _ string) []string {
+func studyParts(flags *pflag.FlagSet, args []string) []string {
 	names := []string{"all"}
-	if s := studyOf(cmd, args); s != nil {
+	if s := studyOf(flags, args); s != nil {
 		for _, p := range s.Design.Parts {
 			names = append(names, p.Name)
 		}
@@ -233,7 +261,7 @@ func studyParts(cmd *cobra.Command, args []string, _ string) []string {
 }
 
 // assignments are the values of a study that are most often replaced.
-func assignments(*cobra.Command, []string, string) []string {
+func assignments(*pflag.FlagSet, []string) []string {
 	list := []string{"workload.duration=", "workload.warmup=", "workload.interval=", "design.replicates=", "design.until=", "design.budget=", "design.margin="}
 	for _, o := range flow.Options {
 		list = append(list, "workload."+o.Key+"=")
@@ -242,7 +270,7 @@ func assignments(*cobra.Command, []string, string) []string {
 }
 
 // parameters are the settings of the published lists, for --search.
-func parameters(*cobra.Command, []string, string) (names []string) {
+func parameters(*pflag.FlagSet, []string) (names []string) {
 	for _, list := range studies.ListNames() {
 		text, err := studies.List(list)
 		if err != nil {
@@ -268,7 +296,7 @@ func parameters(*cobra.Command, []string, string) (names []string) {
 }
 
 // interfaces are this host's, for addresses to add.
-func interfaces(*cobra.Command, []string, string) (names []string) {
+func interfaces(*pflag.FlagSet, []string) (names []string) {
 	all, err := net.Interfaces()
 	if err != nil {
 		return nil

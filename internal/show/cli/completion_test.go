@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,7 @@ func TestCompletion(t *testing.T) {
 		"run|--resume|":                 "\nlatest\n",
 		"run|arp":                       "\narp-flux\n",
 		"tune|lin":                      "\nlinux-10g\n",
+		"tune|x.conf|--on|arp":          "\narp-flux\n",
 		"tune|--on|mine.yaml|--host|s":  "\nserver\n",
 		"run|mine.yaml|--only|static":   "\nstatic ARP entries\n",
 		"run|mine.yaml|--part|":         "\nall\n",
@@ -77,6 +79,17 @@ func TestCompletion(t *testing.T) {
 	} {
 		if got := offered(strings.Split(line, "|")...); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"run --resume":                      "--resume needs a run: arp-flux-7 (interrupted), latest or",
+		"run --wait --resume --quiet":       "--resume needs a run before --quiet: arp-flux-7 (interrupted), latest or",
+		"tune x.conf --run":                 "--run needs a run: latest, arp-flux-7 (interrupted) or",
+		"tune x.conf --on mine.yaml --host": "--host needs hosts: server, client1 or client2",
+	} {
+		var errs strings.Builder
+		if status := Main(strings.Fields(line), strings.NewReader(""), io.Discard, &errs); status != ExitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: status %d, %q, want %q", line, status, errs.String(), want)
 		}
 	}
 }

@@ -58,8 +58,8 @@ With --trials: every trial as it was recorded, samples, counters and TCP_INFO in
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
 	cmd.Flags().BoolVar(&f.trials, "trials", false, "instead of tables, every trial as recorded: JSON lines, gzip")
-	cmd.Flags().StringVar(&f.table, "table", "", "which of the tables below (default: trials)")
-	cmd.Flags().StringVarP(&f.output, "out", "o", "", "file, .zip file or directory (default: standard output)")
+	cmd.Flags().StringVar(&f.table, "table", "", "which `table` of those below (default: trials)")
+	cmd.Flags().StringVarP(&f.output, "out", "o", "", "`file`, .zip file or directory (default: standard output)")
 	return cmd
 }
 

@@ -104,7 +104,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 			return labUp(cmd.Context(), s, t, o, until == "ready", asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's name, for lab exec and lab shell")
+	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's `name`, for lab exec and lab shell")
 	cmd.Flags().BoolVar(&trust, "trust", false, trustUsage)
 	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
 	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "", "ready: take the lab down again once all agents are ready, and print how long both took")
@@ -218,7 +218,7 @@ func newLabExecCommand(s streams) *cobra.Command {
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's name")
+	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's `name`")
 	return cmd
 }
 
@@ -236,7 +236,7 @@ func newLabShellCommand(s streams) *cobra.Command {
 			return execInLab(s, name, args[0], []string{shell})
 		},
 	}
-	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's name")
+	cmd.Flags().StringVar(&name, "lab", lab.DefaultName, "the lab's `name`")
 	return cmd
 }
 

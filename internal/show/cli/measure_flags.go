@@ -64,9 +64,9 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
 	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: greatest distance of the result from a rate that loses")
 	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free: number of trials that confirm the result")
-	flags.StringArrayVar(&f.source, "source", nil, "local address to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
+	flags.StringArrayVar(&f.source, "source", nil, "local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
-	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local port to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
+	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	f.like.define(flags, &f.asked.Flows)
@@ -239,7 +239,13 @@ type optionValue struct {
 }
 
 func (v *optionValue) Set(text string) error {
-	if v.text, v.wrong = text, nil; v.option.Key != "rate_cap" || text != "0" { // no cap, to iperf3
+	v.text, v.wrong = text, nil
+	rate, burst, isRate := strings.Cut(text, "/")
+	switch _, err := strconv.ParseUint(burst, 10, 64); {
+	case v.option.Key == "rate_cap" && text == "0": // no cap, to iperf3
+	case v.option.Key == "rate_cap" && isRate && err == nil:
+		v.wrong = fmt.Errorf("%.40q: iperf3's /BURST is not supported: each connection is paced, without bursts; expected %.40s", text, rate)
+	default:
 		v.wrong = v.option.Parse(v.to, text)
 	}
 	return nil
@@ -249,3 +255,8 @@ func (v *optionValue) String() string { return v.text }
 func (v *optionValue) Type() string   { return v.option.Type }
 func (v *optionValue) mistake() error { return v.wrong }
 func (v *optionValue) last() string   { return v.text }
+
+func (v *optionValue) expected() string {
+	var none flow.Spec
+	return expects(v.option.Parse(&none, ""))
+}

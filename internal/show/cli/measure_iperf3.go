@@ -22,9 +22,9 @@ const iperf3Password = proc.Iperf3PasswordVariable
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "iperf3", false, "ADDRESS is that of an iperf3 server (default port 5201); docs/iperf3.md lists the figures that are then unknown")
-	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: user name, for a server that requires one")
-	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: file with the password (default: the password in $"+iperf3Password+")")
-	flags.StringVar(&f.key, "iperf3-key", "", "iperf3: file with the server's public key (PEM), with which the password is encrypted")
+	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: user `name`, for a server that requires one")
+	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: `file` with the password (default: the password in $"+iperf3Password+")")
+	flags.StringVar(&f.key, "iperf3-key", "", "iperf3: `file` with the server's public key (PEM), with which the password is encrypted")
 	flags.BoolVar(&f.pkcs1, "iperf3-pkcs1", false, "iperf3: encrypt with PKCS #1 v1.5 padding, as servers before 3.17 require")
 }
 

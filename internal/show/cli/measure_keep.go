@@ -22,7 +22,7 @@ type keepFlags struct {
 
 func (k *keepFlags) define(flags *pflag.FlagSet) {
 	valueVar(flags, &k.name, runName, "name", "string", "", "a name to find the measurement by in the notebook, such as 'after the new cable'")
-	flags.StringVar(&k.out, "out", "", "directory for the page and the result (default: none is written; linerate report --out writes them later)")
+	flags.StringVar(&k.out, "out", "", "`directory` for the page and the result (default: none is written; linerate report --out writes them later)")
 	flags.BoolVar(&k.noSave, "no-save", false, "do not keep the measurement in the notebook")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/host/serve"
 )
 
@@ -19,10 +20,28 @@ var wrongLines = []struct{ line, want string }{
 	// Flags.
 	{"measure nas --streem 4", "did you mean --streams?"},
 	{"limits goodput --vlna 1", "did you mean --vlan?"},
-	{"limits goodput --vlan", "--vlan needs a value: number of VLAN tags"},
+	{"limits goodput --vlan", "--vlan needs a value: 0 to 2"},
+	{"limits goodput --rate", "--rate needs a value: a positive number with k, M or G, in bits per second, such as 100M"},
+	{"limits goodput --family", "--family needs a value: ipv4 or ipv6"},
+	{"measure nas --direction", "--direction needs a value: write, read or both"},
+	{"measure nas --duration", "--duration needs a value: a number with us, ms, s, m or h, such as 25ms"},
+	{"measure nas --streams", "--streams needs a value: a whole number"},
+	{"measure nas -b", "--rate-cap needs a value: a positive number with k, M or G"},
+	{"measure nas --token", "--token needs a file (file with the token"},
+	{"measure nas --alias", "--alias needs a value, such as 'eth1=192.168.2.1-254/24'"},
+	{"measure nas --name", "--name needs a value: up to 80 characters in one line"},
+	{"fix latest --map", "--map needs a value, such as eth0=enp3s0"},
+	{"run --resume", "--resume needs a run (continue an interrupted run"},
+	{"run --resume --quiet", "--resume needs a run before --quiet (continue"},
+	{"run nas.yaml --resume --quiet", "--resume needs a run before --quiet (continue"},
+	{"run arp-flux --set", "--set needs a value, such as workload.duration=5s"},
+	{"run arp-flux --only", "--only needs levels: writes, reads, 'kernel defaults', arp_ignore=1, "},
+	{"tune blog.conf --on", "--on needs a study: alias-connections, "},
+	{"tune blog.conf --on arp-flux --host", "--host needs hosts: server, client1 or client2"},
+	{"tune blog.conf --search", "--search needs KEY=FROM..TO (KEY=FROM..TO: the smallest value that is enough)"},
 	{"limits goodput --vlan x", "--vlan x: expected 0 to 2"},
 	{"limits goodput --vlan 3", "--vlan 3: expected 0 to 2"},
-	{"limits goodput --vlan --family ipv6", "--vlan needs a value before --family: number of VLAN tags: 0, 1 or 2"},
+	{"limits goodput --vlan --family ipv6", "--vlan needs a value before --family: 0 to 2"},
 	{"limits goodput --rate --vlan=1", "--rate needs a value before --vlan: "},
 	{"measure nas --streams -R", "--streams needs a value before -R: "},
 	{"limits ecmp --links 4 --target 95", "95 percent is written 95% or 0.95"},
@@ -44,6 +63,8 @@ var wrongLines = []struct{ line, want string }{
 	// iperf3's options.
 	{"measure -c nas -Z", "iperf3's -Z, --zerocopy; here: the default"},
 	{"measure nas --parallel 4", "here: --streams"},
+	{"measure nas -b 1G/10", `-b (--rate-cap) "1G/10": iperf3's /BURST is not supported: each connection is paced, without bursts; expected 1G`},
+	{"measure nas -b 1G/x", `"1G/x" is not a bit rate`},
 	{"measure nas -n 1G", "here: tests end by time: --duration"},
 	{"measure -s", "linerate serve"},
 	{"-c nas", "linerate measure HOST"},
@@ -118,6 +139,7 @@ func wrongFiles(t *testing.T) {
 // TestMessages: what people get wrong is answered with what is right.
 func TestMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Setenv(notebook.Variable, filepath.Join(t.TempDir(), "none.db"))
 	wrongFiles(t)
 	for _, c := range wrongLines {
 		args := arguments(c.line)

@@ -75,7 +75,7 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 	for i, a := range k.Arguments {
 		valueVar(cmd.Flags(), &arguments[i], a.Parse, a.Name, a.Type, a.Default, a.Usage())
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; -: standard output (default "+k.Name+".yaml)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the `file` to write; -: standard output (default "+k.Name+".yaml)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that exists")
 	return cmd
 }

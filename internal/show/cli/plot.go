@@ -56,7 +56,7 @@ has data for them.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the file to write, ending in .svg or .png")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the `file` to write, ending in .svg or .png")
 	cmd.Flags().StringVar(&f.figure, "figure", "", "a response, such as goodput, or effects, predicted, flows, accounts, interfaces, topology, paths or series (default: the run's main figure)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: scale of the figure, which is about 1,100 pixels wide at 1")
 	return cmd

@@ -74,7 +74,7 @@ repeated.`,
 			return errors.Join(failed...)
 		},
 	}
-	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal (default: all of this user's agents on this host)")
+	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal's `file` (default: all of this user's agents on this host)")
 	cmd.Flags().BoolVar(&o.List, "list", false, "only list what would be undone")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo settings that another program has changed since")
 	cmd.Flags().BoolVar(&o.Forget, "forget", false, "remove changes that cannot be undone from the journal, without undoing them")

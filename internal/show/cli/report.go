@@ -70,8 +70,8 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 			return doubt(run)
 		},
 	}
-	cmd.Flags().StringVar(&page, "html", "", "write the page to this file, too")
-	cmd.Flags().StringVar(&dir, "out", "", "write the page and the result into this directory, too")
+	cmd.Flags().StringVar(&page, "html", "", "write the page to this `file`, too")
+	cmd.Flags().StringVar(&dir, "out", "", "write the page and the result into this `directory`, too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result document (linerate.run/v2) instead")
 	return cmd
 }

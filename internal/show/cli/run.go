@@ -45,7 +45,7 @@ input; 3 answered, but a trust check failed; 130 interrupted.`,
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (f.resume != "") {
-				return usageError(errors.New("expected a study, a file, or --resume RUN: see linerate studies"))
+				return wrongArguments(cmd, errors.New("expected a study, a file, or --resume RUN: see linerate studies"))
 			}
 			return runStudy(cmd.Context(), s, args, f)
 		},

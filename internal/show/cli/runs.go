@@ -65,8 +65,8 @@ linerate run --resume RUN continues an interrupted run.`,
 		},
 	}
 	cmd.AddCommand(newRunsRemoveCommand(s))
-	cmd.Flags().StringVar(&f.study, "study", "", "only the runs of this study")
-	cmd.Flags().StringVar(&f.text, "grep", "", "only runs with this text in their ID, name, study, answer or notes, in upper or lower case")
+	cmd.Flags().StringVar(&f.study, "study", "", "only the runs of this `study`")
+	cmd.Flags().StringVar(&f.text, "grep", "", "only runs with this `text` in their ID, name, study, answer or notes, in upper or lower case")
 	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) { return parseSince(text, time.Now()) }, "since", "when", "", "only runs begun since a date, such as 2026-03-31, or in the last 7d or 12h")
 	numberVar(cmd.Flags(), &f.last, 0, math.MaxInt, "last", 0, "only the latest N (default: all)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON (linerate.runs/v1)")

@@ -73,10 +73,10 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	defer func() { withShorthands(to, flags, iperf3Serving) }()
 	f.flags = to
 	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
-	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "address and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
+	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "`address` and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
 	f.aliases.define(flags, "without --listen, the server listens only on these addresses")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients need the same token")
-	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this prefix, such as 10.0.0.0/8 (may be repeated)")
+	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this `prefix`, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
 	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time; an address gets no more places than it leaves to others")

@@ -30,9 +30,9 @@ type iperf3ServeFlags struct {
 const iperf3Off = "off"
 
 func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "address and port, TCP and UDP, for iperf3 clients; off: none")
-	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer only iperf3 clients with a user name and a password, which this private key decrypts")
-	flags.StringVar(&f.users, "authorized-users-path", "", "file of these users; each line is a name, a comma, and the hash of the password")
+	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "`address` and port, TCP and UDP, for iperf3 clients; off: none")
+	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer only iperf3 clients with a user name and a password, which the private key in this `file` decrypts")
+	flags.StringVar(&f.users, "authorized-users-path", "", "`file` of these users; each line is a name, a comma, and the hash of the password")
 	durationVar(flags, &f.skew, time.Nanosecond, "time-skew-threshold", "10s", "how far an iperf3 client's clock may be off")
 	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "also accept tokens of iperf3 before 3.17, whose padding is weak")
 }

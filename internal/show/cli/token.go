@@ -16,7 +16,7 @@ import (
 // tokenVariable holds the token where no file is named.
 const tokenVariable = proc.TokenVariable
 
-const tokenUsage = "file with the token (default: the token in $" + tokenVariable + ")"
+const tokenUsage = "`file` with the token (default: the token in $" + tokenVariable + ")"
 
 // readToken finds the token: never on the command line, where every user of the
 // machine can see it.

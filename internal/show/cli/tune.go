@@ -78,16 +78,16 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not read this kernel")
 	flags.BoolVar(&f.lists, "lists", false, "list the published lists that come with linerate")
 	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: by the keys)")
-	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this study, which has no factors")
-	flags.StringSliceVar(&f.options.Hosts, "host", nil, "hosts to change (default: the flows' ends)")
+	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this `study`, which has no factors")
+	flags.StringSliceVar(&f.options.Hosts, "host", nil, "`hosts` to change (default: the flows' ends)")
 	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try the settings in a lab, on a link of this rate")
 	valueVar(flags, &f.rtt, unit.ParseLatency, "rtt", "duration", "", "with --rate: the link's round-trip time")
 	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the link's loss of frames")
 	flags.BoolVar(&f.options.Ablate, "ablate", false, "try each setting alone, and the list without it")
-	flags.StringVar(&f.options.Search, "search", "", "KEY=FROM..TO: the smallest value that is enough")
-	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these; the first gives the verdict (see docs)")
-	flags.StringVar(&f.run, "run", "", "answer from a run in the notebook")
-	flags.StringVar(&f.options.Keep, "keep", "", "write the settings proven to help to this new file (implies --ablate)")
+	flags.StringVar(&f.options.Search, "search", "", "`KEY=FROM..TO`: the smallest value that is enough")
+	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these `metrics`; the first gives the verdict (see docs)")
+	flags.StringVar(&f.run, "run", "", "answer from a `run` in the notebook")
+	flags.StringVar(&f.options.Keep, "keep", "", "write the settings proven to help to this new `file` (implies --ablate)")
 	// A link that is full has a queue.
 	f.options.Accept = tuning.Accepted{"latency": 0.1}
 	for _, name := range tuning.AcceptNames() {
@@ -96,7 +96,7 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	}
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
-	f.trialFlags.define(flags, &f.options.Options, "directory for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1)")
+	f.trialFlags.define(flags, &f.options.Options, "`directory` for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1)")
 	flags.Lookup("budget").Usage = "time of all trials together, such as 10m"
 	return cmd
 }
