@@ -209,7 +209,8 @@ type ToolReportResult struct {
 	// Elsewhere those of other levels than the treatment's.
 	Surplus   []Effect `json:"surplus,omitempty"`
 	Elsewhere []Effect `json:"elsewhere,omitempty"`
-	// FirstSumBps is the report at the factor's baseline; 0: there is none.
+	// FirstSumBps is the report at the factor's baseline; 0: there is none, as in a run
+	// that was interrupted before.
 	FirstSumBps float64 `json:"first_sum_bps,omitempty"`
 	// Flat: goodput is shown not to rise along the factor by more than the margin. Rises:
 	// the surplus is shown to rise.

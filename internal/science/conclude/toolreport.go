@@ -49,7 +49,7 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	predicted := stats.Mean(parts, run.Confidence)
 	r.Predicted, r.PredictedLow, r.PredictedHigh, r.PredictedTrials = predicted.Mean, predicted.Low, predicted.High, len(parts)
 	first := Rows(run, f)[0]
-	if first.ToolReported != nil {
+	if first.ToolReported != nil && first.Levels[f.Name] == f.Baseline {
 		r.FirstSumBps = first.ToolReported.SumBps
 	}
 	if r.Cost != nil {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,27 @@ import (
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/sciencetest"
 )
+
+// TestRiseOfOneLevel: an interrupted run compares no level with itself.
+func TestRiseOfOneLevel(t *testing.T) {
+	for _, perConnection := range []float64{0, sciencetest.Limit * 0.0006} {
+		run := sciencetest.Aliases(3, 6, perConnection, 1)
+		run.Status = "interrupted"
+		all := run.Trials
+		run.Trials = []record.Trial{all[slices.IndexFunc(all, func(t record.Trial) bool { return t.Levels["aliases"] == "254" && t.Levels["connections"] == "254" })]}
+		conclude.Conclude(run)
+		a := Run(run)
+		text := strings.Join(append([]string{a.Headline}, a.Statements...), " ")
+		if !strings.Contains(text, "is not settled by this run, which has no figure at the baseline of aliases") || strings.Contains(text, "sum goes") || strings.Contains(text, "does not show") {
+			t.Error(text)
+		}
+		run.Trials = all
+		conclude.Conclude(run)
+		if a := Run(run); strings.Contains(strings.Join(a.Statements, " "), "no figure") {
+			t.Error(a.Statements)
+		}
+	}
+}
 
 // TestLook: a run of fewer blocks than a verdict takes, or one interrupted in them, has
 // figures, and neither a verdict nor a recommendation.

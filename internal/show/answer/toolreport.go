@@ -150,9 +150,11 @@ func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float
 		here = fmt.Sprintf("%s → %s %s", low, high, suffix)
 	}
 	switch {
+	case here == "":
+		return strings.TrimSuffix(rise+" is not settled by this run, which has no figure at the baseline of "+t.Factor+": "+predicted, ": ")
 	case t.PredictedTrials == 0:
 		return rise + " does not show here: no trial had a surplus of 2 % or more"
-	case t.Flat && t.Rises && t.PredictedLow >= 0.85 && t.PredictedHigh <= 1.15 && here != "":
+	case t.Flat && t.Rises && t.PredictedLow >= 0.85 && t.PredictedHigh <= 1.15:
 		return fmt.Sprintf("%s is an accounting artefact, here %s: %s", rise, here, predicted)
 	}
 	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, here, predicted)
