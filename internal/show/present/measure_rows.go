@@ -81,8 +81,12 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		rows = append(rows, []string{"", "", text})
 	}
 	if v := g.Delay; v != nil {
-		median, others := percentiles(v, 4, "sending times")
-		rows = append(rows, []string{"", "delay " + median, "above the fastest datagram; " + others})
+		above, values := "above the fastest datagram; ", "datagrams"
+		if v.Count > 0 && v.Count < min(g.Received, record.PercentileNeeds(0.999)) {
+			above, values = above+"of each burst that was sent at once the first is timed, since the others wait behind it: ", "bursts"
+		}
+		median, others := percentiles(v, 4, values)
+		rows = append(rows, []string{"", "delay " + median, above + others})
 	}
 	return rows
 }

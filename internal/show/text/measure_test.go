@@ -51,6 +51,34 @@ func TestMeasureTextDatagrams(t *testing.T) {
 	}
 }
 
+// TestMeasureTextTimedBursts: a percentile of fewer datagrams than were received says of which,
+// and why, at every width.
+func TestMeasureTextTimedBursts(t *testing.T) {
+	for _, c := range []struct {
+		timed int64
+		want  string
+	}{
+		{1689, "above the fastest datagram; of each burst that was sent at once the first is timed, since the others wait behind it: " +
+			"p90 40.5 µs, p99 812 µs, 3rd slowest of 1,689 bursts (p99.9 needs 10,000) 1.50 ms, max 2.50 s"},
+		{20_000, "above the fastest datagram; p90 40.5 µs, p99 812 µs, p99.9 1.50 ms, max 2.50 s"},
+	} {
+		for _, width := range []int{60, 80, 200} {
+			m := showtest.Datagrams(showtest.Measurement(1))
+			m.Datagrams.Delay.Count = c.timed
+			m.Directions[0].MeasureCounts = m.MeasureCounts
+			if text := strings.Join(strings.Fields(measureText(t, m, width)), " "); !strings.Contains(text, c.want) {
+				t.Errorf("%d columns: %s", width, text)
+			}
+		}
+	}
+	m := showtest.Datagrams(showtest.Measurement(1))
+	m.Datagrams.Delay.Count, m.Datagrams.Received = 500, 500
+	m.Directions[0].MeasureCounts = m.MeasureCounts
+	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text, "above the fastest datagram; p90 40.5 µs, 6th slowest of 500 datagrams (p99 needs 1,000)") {
+		t.Error(text)
+	}
+}
+
 // TestMeasureTextBursts: a jitter that the sender's bursts make is said to be theirs.
 func TestMeasureTextBursts(t *testing.T) {
 	const want = "a burst of 63 KiB takes 548 µs at 941.5 Mbit/s"
