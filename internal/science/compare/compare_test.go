@@ -345,6 +345,34 @@ func TestMeasurementsValues(t *testing.T) {
 	}
 }
 
+// TestCongestionControl: it is listed once, as the flows used it, whoever chose it; where that is
+// not known, as it was asked for.
+func TestCongestionControl(t *testing.T) {
+	of := func(asked, used string) *record.Run {
+		run := &record.Run{Study: record.MeasureStudy, Environment: record.Environment{Hosts: []record.HostEnvironment{
+			{Host: "client", CongestionControl: used}, {Host: "server", CongestionControl: used},
+		}}}
+		if run.Design.Options = map[string]string{"duration": "2s"}; asked != "" {
+			run.Design.Options["congestion_control"] = asked
+		}
+		return run
+	}
+	for _, c := range []struct {
+		name     string
+		from, to *record.Run
+		want     []record.Difference
+	}{
+		{"another", of("", "bbr"), of("cubic", "cubic"), []record.Difference{{What: "congestion control of every host", From: "bbr", To: "cubic"}}},
+		{"the host's own", of("", "cubic"), of("cubic", "cubic"), []record.Difference{}},
+		{"not known", of("", ""), of("cubic", ""), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
+		{"known of one", of("", ""), of("cubic", "cubic"), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
+	} {
+		if got := differences(c.from, c.to); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestDirectionsApart: the directions of one window are a trial each, and together both.
 func TestDirectionsApart(t *testing.T) {
 	at := time.Unix(1, 0)

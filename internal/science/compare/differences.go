@@ -67,7 +67,7 @@ func (l *list) hosts(from, to []record.HostEnvironment) {
 	for _, fact := range facts {
 		var each list
 		for _, a := range from {
-			if b := named(to, a.Host); b >= 0 {
+			if b := named(to, a.Host); b >= 0 && (fact.name != "congestion control" || a.CongestionControl != "" && to[b].CongestionControl != "") {
 				each.add(fact.name+" of "+a.Host, fact.of(a), fact.of(to[b]))
 			}
 		}
@@ -230,8 +230,16 @@ func (l *list) values(from, to *record.Run) {
 	all := maps.Clone(named)
 	maps.Copy(all, others)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == "congestion_control" && tookEffect(from) && tookEffect(to) {
+			continue // hosts has what the flows used, whether it was asked for or the host's own
+		}
 		l.add(strings.ReplaceAll(name, "_", " "), cmp.Or(named[name], "default"), cmp.Or(others[name], "default"))
 	}
+}
+
+// tookEffect reports whether the congestion control that a run's flows used is known.
+func tookEffect(run *record.Run) bool {
+	return slices.ContainsFunc(run.Environment.Hosts, func(h record.HostEnvironment) bool { return h.CongestionControl != "" })
 }
 
 // shown are the options of a measurement that its trial shows besides those of optionsOf.

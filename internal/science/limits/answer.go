@@ -38,19 +38,22 @@ func (f Frame) Goodput(rateBps float64) GoodputAnswer {
 
 // BDPAnswer is what a path takes to be full, linerate.limits.bdp/v1.
 type BDPAnswer struct {
-	Schema    string  `json:"schema"`
-	RateBps   float64 `json:"rate_bps"`
-	RTTS      float64 `json:"rtt_s"`
-	MSSBytes  int     `json:"mss_bytes"`
-	BDPBytes  float64 `json:"bdp_bytes"`
-	Segments  int     `json:"segments"`
-	Scaling   bool    `json:"needs_window_scaling"`
-	Flows     int     `json:"flows_needed"`
-	Unscaled  float64 `json:"unscaled_window_bps"`
-	Rounds    int     `json:"slow_start_round_trips"`
-	SlowS     float64 `json:"slow_start_s"`
-	TCPRmem   int64   `json:"tcp_rmem_max_bytes"`
-	TCPWmem   int64   `json:"tcp_wmem_max_bytes"`
+	Schema   string  `json:"schema"`
+	RateBps  float64 `json:"rate_bps"`
+	RTTS     float64 `json:"rtt_s"`
+	MSSBytes int     `json:"mss_bytes"`
+	BDPBytes float64 `json:"bdp_bytes"`
+	Segments int     `json:"segments"`
+	Scaling  bool    `json:"needs_window_scaling"`
+	Flows    int     `json:"flows_needed"`
+	Unscaled float64 `json:"unscaled_window_bps"`
+	Rounds   int     `json:"slow_start_round_trips"`
+	SlowS    float64 `json:"slow_start_s"`
+	TCPRmem  int64   `json:"tcp_rmem_max_bytes"`
+	TCPWmem  int64   `json:"tcp_wmem_max_bytes"`
+	// What the host has on which it was asked; 0: not known.
+	RmemHere  int64   `json:"this_host_tcp_rmem_max_bytes,omitempty"`
+	WmemHere  int64   `json:"this_host_tcp_wmem_max_bytes,omitempty"`
 	Window    int64   `json:"window_bytes,omitempty"`
 	WindowBps float64 `json:"window_bps,omitempty"`
 	// An answer of some bytes on a new connection.

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
@@ -27,7 +30,8 @@ func newLimitsBDPCommand(s streams) *cobra.Command {
 		Short: "Compute the bandwidth-delay product of a path, and the buffers it needs",
 		Long: `Compute the bandwidth-delay product of a path: the bytes in flight when it is
 full. A connection needs a window of that size, and both hosts must allow buffers
-large enough for it. With --window, also the highest rate with such a window; with
+large enough for it, as the answer's commands do; whether this host does already is
+said beside them. With --window, also the highest rate with such a window; with
 --answer, how long that many bytes take on a new connection.`,
 		Example: `  linerate limits bdp --rate 1gbit --rtt 25ms
   linerate limits bdp --rate 10gbit --rtt 80ms --window 4MiB
@@ -40,6 +44,7 @@ large enough for it. With --window, also the highest rate with such a window; wi
 			}
 			f.path.RTTS = f.rtt.Seconds()
 			answer := f.path.Buffers(int64(f.window), int64(f.answer), f.first)
+			answer.RmemHere, answer.WmemHere = third(proc.Sysctls{}, "net.ipv4.tcp_rmem"), third(proc.Sysctls{}, "net.ipv4.tcp_wmem")
 			return s.answer(f.asJSON, answer, asText(present.BDP(answer)))
 		},
 	}
@@ -52,4 +57,15 @@ large enough for it. With --window, also the highest rate with such a window; wi
 	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.bdp/v1)")
 	return cmd
+}
+
+// third is the last of a parameter's three values; 0: it cannot be read.
+func third(sysctls proc.Sysctls, key string) int64 {
+	text, _ := sysctls.Read(key) // empty: not Linux, or not to be read
+	values := strings.Fields(text)
+	if len(values) != 3 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(values[2], 10, 64) // 0: nothing that is known
+	return n
 }

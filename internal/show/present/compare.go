@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -245,7 +246,7 @@ func ComparisonAnswer(c *record.Comparison) string {
 	case total == 0 && c.From.Study != c.To.Study:
 		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", called(c, c.From), called(c, c.To), c.From.Study, c.To.Study)
 	case total == 0 && c.From.Study == record.MeasureStudy && len(c.Differences) > 0 && c.Differences[0].What == "direction":
-		return fmt.Sprintf("%s and %s cannot be compared: %s.", called(c, c.From), called(c, c.To), spellDifference(c.Differences[0]))
+		return fmt.Sprintf("%s and %s cannot be compared: %s%s.", called(c, c.From), called(c, c.To), spellDifference(c.Differences[0]), otherLoad(c.Differences[0]))
 	case total == 0:
 		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", called(c, c.From), called(c, c.To))
 	case !c.Comparable:
@@ -269,6 +270,20 @@ func ComparisonAnswer(c *record.Comparison) string {
 		}
 	}
 	return fmt.Sprintf("Against %s, %s %s%s.", called(c, c.From), called(c, c.To), words.Join(parts, "and"), largestChange(c, by))
+}
+
+// otherLoad says why measurements of one direction and of both are of different loads; empty:
+// they are of one each.
+func otherLoad(direction record.Difference) string {
+	alone := direction.From
+	switch flow.Both {
+	case direction.From:
+		alone = direction.To
+	case direction.To:
+	default:
+		return ""
+	}
+	return fmt.Sprintf("; a read beside a write is another load than a %s alone", alone)
 }
 
 // inconclusive says what is known of the only treatment of two runs without a verdict, as of

@@ -65,9 +65,13 @@ func TestComparedNames(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		other := *c
-		other.Treatments, other.Comparable, other.Differences = nil, false, []record.Difference{{What: "direction", From: "write", To: "both"}}
-		if got, want := ComparisonAnswer(&other), "“before” and “after” cannot be compared: direction: write → both."; got != want {
-			t.Errorf("%q, want %q", got, want)
+		for _, of := range []struct{ from, to, why string }{
+			{"write", "both", "; a read beside a write is another load than a write alone"}, {"both", "read", "; a read beside a write is another load than a read alone"}, {"write", "read", ""},
+		} {
+			other.Treatments, other.Comparable, other.Differences = nil, false, []record.Difference{{What: "direction", From: of.from, To: of.to}}
+			if got, want := ComparisonAnswer(&other), "“before” and “after” cannot be compared: direction: "+of.from+" → "+of.to+of.why+"."; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
 		}
 		same := *c
 		if same.To.Name = "before"; !strings.Contains(ComparisonAnswer(&same), "run-1") {

@@ -284,20 +284,29 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("answer", "%d bytes on a new connection that begins with %d segments:", l.Answer, l.First)
 		line("", "%d round trips, %.3g s; fewer is not possible, more where a window is smaller", l.AnswerTrips, l.AnswerS)
 	}
-	line("receiver", "net.ipv4.tcp_rmem = 4096 131072 %d%s", l.TCPRmem, enoughBy(l.TCPRmem, limits.LinuxRmem))
-	line("sender", "net.ipv4.tcp_wmem = 4096 16384 %d%s", l.TCPWmem, enoughBy(l.TCPWmem, limits.LinuxWmem))
+	line("receiver", "buffers of up to %d bytes%s", l.TCPRmem, enoughBy(l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
+	line("sender", "buffers of up to %d bytes%s", l.TCPWmem, enoughBy(l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
-		Summary: [][]document.Block{{document.FigureList(rows)}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +
+		Summary: [][]document.Block{{document.FigureList(rows)}, {
+			document.Listing{Caption: "on the receiver, unless it allows more:", Lines: []string{fmt.Sprintf("sysctl -w net.ipv4.tcp_rmem='4096 131072 %d'", l.TCPRmem)}},
+			document.Listing{Caption: "on the sender, unless it allows more:", Lines: []string{fmt.Sprintf("sysctl -w net.ipv4.tcp_wmem='4096 16384 %d'", l.TCPWmem)}},
+		}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +
 			"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
 }
 
-// enoughBy names Linux's default where that is enough.
-func enoughBy(needed, normally int64) string {
-	if needed <= normally {
-		return fmt.Sprintf(" (the default is %d)", normally)
+// enoughBy says whether what this host allows is enough, if it is that end; where that is
+// not known, whether Linux's default is.
+func enoughBy(needed, here, normally int64, end string) string {
+	switch {
+	case here >= needed:
+		return fmt.Sprintf("; this host allows %d, enough if it %s", here, end)
+	case here > 0:
+		return fmt.Sprintf("; this host allows %d, too little if it %s", here, end)
+	case needed <= normally:
+		return fmt.Sprintf("; Linux's default is %d", normally)
 	}
 	return ""
 }
