@@ -180,12 +180,12 @@ func (t *qdisc) restorable(prior State, parent uint32, list []netlink.Qdisc) err
 }
 
 func (t *qdisc) change(next State) error {
-	return t.host.conn.ReplaceQdisc(t.q.Interface, *next.Qdisc)
+	return t.emptied(t.host.conn.ReplaceQdisc(t.q.Interface, *next.Qdisc), *next.Qdisc)
 }
 
 func (t *qdisc) restore(prior, _ State) error {
 	if prior.Qdisc != nil {
-		return t.host.conn.RestoreQdisc(t.q.Interface, *prior.Qdisc, prior.Object)
+		return t.emptied(t.host.conn.RestoreQdisc(t.q.Interface, *prior.Qdisc, prior.Object), *prior.Qdisc)
 	}
 	list, err := t.of()
 	if err != nil {
@@ -195,4 +195,28 @@ func (t *qdisc) restore(prior, _ State) error {
 		return t.host.conn.RestoreLinkQueue(*link)
 	}
 	return t.host.conn.DeleteRootQdisc(t.q.Interface)
+}
+
+// emptied makes the queue of a lab's link again after a change of its tbf in place. A packet
+// that waits there and is larger than the new burst would never leave, nor would any behind
+// it (net/sched/sch_tbf.c, tbf_dequeue).
+func (t *qdisc) emptied(err error, changed netlink.QdiscSpec) error {
+	if err != nil || changed.Handle != netlink.LinkHandle {
+		return err
+	}
+	list, err := t.of()
+	if err != nil {
+		return err
+	}
+	_, link := t.find(list)
+	if link == nil {
+		return nil
+	}
+	conn := t.host.conn
+	inner := slices.IndexFunc(list, func(q netlink.Qdisc) bool { return q.Parent == netlink.LinkQueue && q.IsInner() })
+	if inner < 0 { // the link's own queue has no handle, without which nothing is deleted
+		other := netlink.QdiscSpec{Handle: freeHandle(list), Parent: netlink.LinkQueue, Qdisc: setting.Qdisc{Kind: "pfifo"}}
+		return errors.Join(conn.ReplaceQdisc(t.q.Interface, other), conn.RestoreLinkQueue(*link))
+	}
+	return errors.Join(conn.RestoreLinkQueue(*link), conn.ReplaceQdisc(t.q.Interface, list[inner].Spec()))
 }

@@ -4,10 +4,13 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"net"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
@@ -218,4 +221,52 @@ func TestLinkQueue(t *testing.T) {
 			t.Errorf("after a refusal:\n%s", after)
 		}
 	})
+}
+
+// TestLinkForwards: packets that wait when the rate of a lab's link changes, and are larger
+// than its new burst, do not stop the link; whatever its queue is stays.
+func TestLinkForwards(t *testing.T) {
+	for _, kind := range []string{"", "pfifo"} {
+		t.Run(cmp.Or(kind, "own queue"), func(t *testing.T) {
+			kerneltest.InNamespace(t, func(t *testing.T) {
+				scene(t)
+				kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 9000 limit 300000; ip link set dev eth0 mtu 20000; ip link set dev far0 mtu 20000")
+				settings := []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 80_000, Burst: 64 << 10, Limit: 200_000}}}
+				if kind != "" {
+					settings = append(settings, setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: kind, Limit: 77}})
+				}
+				m := open(t, "")
+				if _, _, err := applySettings(m, t.Context(), settings, false); err != nil {
+					t.Fatal(err)
+				}
+				peer, err := net.Dial("udp", "10.1.0.9:9")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer peer.Close()
+				send := func(size, number int) {
+					for range number {
+						if _, err := peer.Write(make([]byte, size)); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				received := func() string { return kerneltest.Do(t, "sh", "-c", "ip -s link show dev far0 | sed -n 4p") }
+				send(15_000, 8) // the bucket holds four
+				if state := kerneltest.Do(t, "tc", "-s", "qdisc", "show", "dev", "eth0"); !strings.Contains(state, "b 4p") {
+					t.Fatalf("no packets wait:\n%s", state)
+				}
+				if err := m.RevertTo(0); err != nil {
+					t.Fatal(err)
+				}
+				before := received()
+				send(100, 1)
+				for until := time.Now().Add(10 * time.Second); received() == before; time.Sleep(time.Millisecond) {
+					if time.Now().After(until) {
+						t.Fatalf("nothing leaves the link:\n%s", kerneltest.Do(t, "tc", "-s", "qdisc", "show", "dev", "eth0", "invisible"))
+					}
+				}
+			})
+		})
+	}
 }
