@@ -27,7 +27,8 @@ const (
 )
 
 // Path is the text of a study of two hosts and a link, a base to tune on. Windows
-// begin when slow start is over and buffers have grown, which takes round trips.
+// begin when slow start is over and buffers have grown, which takes round trips, and are
+// long enough for package bottleneck to say what held the flow back.
 func Path(rate unit.BitRate, rtt unit.Duration, loss unit.Ratio) []byte {
 	link := fmt.Sprintf("from: client.eth0, to: server.eth0, rate: %s", rate)
 	if rtt > 0 {
@@ -50,7 +51,7 @@ workload:
   warmup: %s
   duration: %s
 design: {margin: 3%%}
-`, link, max(500*time.Millisecond, 40*round), max(2*time.Second, 40*round))
+`, link, max(500*time.Millisecond, 40*round), max(2*time.Second, 60*round))
 }
 
 // hosts are those that settings are tried on: the ones asked for, or the ends of the

@@ -37,8 +37,8 @@ const (
 )
 
 const (
-	// A window says something when it is long beside the kernel's clock, which
-	// ticks every 4 or 10 ms, and beside the flow's round trips.
+	// TCP_INFO's times say something over a window that is long beside the kernel's
+	// clock, which ticks every 4 or 10 ms, and beside the flow's round trips.
 	leastWindowS = 0.5
 	leastTrips   = 50
 	// idle: a sender that is busy for less of the window had too little to send.
@@ -119,9 +119,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	if info == nil {
 		return "", ""
 	}
-	if least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6); s.WindowS < least {
-		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
-	}
+	least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6)
 	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
 	link, carried := s.full(f)
 	full := carried != ""
@@ -137,6 +135,8 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
 		return FullLink, carried
+	case s.WindowS < least:
+		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
 		return "", "not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
 	case rwnd >= most:

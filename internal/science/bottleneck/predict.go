@@ -61,7 +61,9 @@ func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Top
 	on := map[string]int{} // flows by their bottleneck
 	for i, f := range flows {
 		paths[i] = pathOf(f, over)
-		on[paths[i].bottleneck]++
+		if flow.Of(f.Protocol).Bulk() { // requests take little of a link
+			on[paths[i].bottleneck]++
+		}
 	}
 	for i, f := range flows {
 		tcp := flow.Of(f.Protocol).Name == flow.TCP

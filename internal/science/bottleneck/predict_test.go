@@ -114,6 +114,17 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestBesideRequests: a flow of requests takes no part of the link.
+func TestBesideRequests(t *testing.T) {
+	trial, over, options := long()
+	alone := Predict(trial.Flows, trial.Hosts, over, options)[0]
+	trial.Flows = append(trial.Flows, trial.Flows[0])
+	trial.Flows[1].Protocol = flow.RR
+	if p := Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2)); *p[0] != *alone || p[1] != nil {
+		t.Errorf("beside requests %+v, %+v; alone %+v", p[0], p[1], alone)
+	}
+}
+
 // TestNothing: what cannot be predicted is not.
 func TestNothing(t *testing.T) {
 	for name, change := range map[string]func(f *record.Flow, over *topology.Topology){
