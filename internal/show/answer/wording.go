@@ -108,9 +108,12 @@ func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string 
 	return " (" + low + "–" + high + ")"
 }
 
-// wide is within of an interval that is wider than the margin on either side.
+// wide is within of an interval that is wider than the margin on either side. One that is
+// wide for what chance may do in other trials, where all of these used the same single
+// interface, is left to the table, which says so.
 func wide(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
-	if e := estimate(of, r); e.High-e.Low <= 2*c.Margin*math.Abs(e.Mean) {
+	single := of.Chance != nil && of.Interfaces != nil && of.Interfaces.Most == 1
+	if e := estimate(of, r); single || e.High-e.Low <= 2*c.Margin*math.Abs(e.Mean) {
 		return ""
 	}
 	return within(c, of, r)
