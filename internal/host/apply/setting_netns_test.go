@@ -30,6 +30,7 @@ func names(cases map[string]setting.Setting) []string {
 // Each kind is applied and reverted alone; what other tools see before and after
 // must be the same exactly, and different in between.
 func TestRoundTripOfEveryKind(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		path := filepath.Join(t.TempDir(), "journal")

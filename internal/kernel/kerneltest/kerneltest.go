@@ -18,6 +18,14 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 // inside is set in the re-executed process.
 const inside = "LINERATE_TEST_INSIDE_NETNS"
 
+// Parallel lets a test run beside others that call it: one that measures nothing. In the
+// process that InNamespace makes for a test it runs alone, and may change its environment.
+func Parallel(t *testing.T) {
+	if os.Getenv(inside) == "" {
+		t.Parallel()
+	}
+}
+
 // Skip skips the test because the kernel refuses what it needs, or fails it
 // where that must not happen.
 func Skip(t testing.TB, why string) {
