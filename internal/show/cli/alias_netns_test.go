@@ -88,6 +88,7 @@ func TestAliases(t *testing.T) {
 // is killed as well they stay, the next server says so and changes nothing, and recover
 // removes them.
 func TestAliasesAfterKill(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "1gbit")
 		killed := func(guards bool) {
@@ -138,6 +139,7 @@ func TestAliasesAfterKill(t *testing.T) {
 // TestAliasesRefused: what keeps addresses from being added is reported, and nothing is
 // left of those that were.
 func TestAliasesRefused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "1gbit")
 		refused := func(words string, wrap []string, args ...string) {

@@ -74,6 +74,7 @@ func learned(trial record.Trial, host string) (list []string) {
 // TestKilledConductorLeavesNoDaemon: daemons are other people's programs, and do not
 // notice that their conductor is gone.
 func TestKilledConductorLeavesNoDaemon(t *testing.T) {
+	kerneltest.Parallel(t)
 	requireBird(t)
 	kerneltest.RequireNamespaces(t)
 	cmd := command(t, t.Context(), t.TempDir(), "lab", "up", "ecmp-bgp", "--lab", "bgp-killed")

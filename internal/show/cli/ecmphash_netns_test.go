@@ -165,12 +165,14 @@ func TestECMPFaults(t *testing.T) {
 		if c.id == "ecmp-polarization" && c.want {
 			c.host = "" // the one that more than a handful of flows came to
 		}
-		seen := false
-		for _, f := range run.Findings {
-			seen = seen || f.ID == c.id && (c.host == "" || f.Host == c.host) && slices.Contains(f.Treatments, c.treatment)
-		}
-		if seen != c.want {
-			t.Errorf("%s at %q: found %t, want %t", c.id, c.treatment, seen, c.want)
+		seen := slices.IndexFunc(run.Findings, func(f record.Finding) bool {
+			return f.ID == c.id && (c.host == "" || f.Host == c.host) && slices.Contains(f.Treatments, c.treatment)
+		})
+		switch {
+		case seen < 0 && c.want:
+			t.Errorf("%s at %q: not found", c.id, c.treatment)
+		case seen >= 0 && !c.want:
+			t.Errorf("%s at %q: found %+v", c.id, c.treatment, run.Findings[seen])
 		}
 	}
 }

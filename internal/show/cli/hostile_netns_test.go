@@ -90,6 +90,7 @@ func TestHostileClients(t *testing.T) {
 
 // TestServerStops: SIGTERM ends the server at any instant, whatever clients do.
 func TestServerStops(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		random := rand.New(rand.NewPCG(1, 2))

@@ -35,6 +35,7 @@ func kills() int {
 // before: its processes, ports, addresses, rules, routes and sysctls. In the end
 // the run is resumed and must not repeat a trial that was finished.
 func TestKilledConductorLeavesNothing(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())

@@ -55,6 +55,7 @@ func awaitState(t *testing.T, hosts []string, before string) {
 // TestKilledAgentsRevert kills the agents of real hosts together with their conductor: the
 // guards restore the settings.
 func TestKilledAgentsRevert(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		hosts, file := realHosts(t, dir)
@@ -84,6 +85,7 @@ func TestKilledAgentsRevert(t *testing.T) {
 // TestStoppedConductor stops a conductor for longer than the lease: the settings are
 // restored, and the run fails with the reason when it goes on.
 func TestStoppedConductor(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		hosts, file := realHosts(t, dir)

@@ -16,6 +16,7 @@ import (
 // TestMeasureKept: a measurement is a run of the notebook, with a name and a page, and every
 // verb about runs takes it; --no-save keeps none.
 func TestMeasureKept(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		plainPair(t)
 		serving(t)

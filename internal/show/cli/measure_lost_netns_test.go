@@ -82,6 +82,7 @@ func (c *cutOff) kept(t *testing.T, host string) (m record.Measure) {
 // TestMeasureServerKilled: a server that dies is noticed at once, and what this host had
 // counted until then is the answer. What only the server counts is an error.
 func TestMeasureServerKilled(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		all := map[string]*cutOff{
 			"write":   {args: []string{}},
@@ -136,6 +137,7 @@ func TestMeasureServerKilled(t *testing.T) {
 // TestMeasureServerSilent: where nothing comes any more, the answer has no part of the
 // silence, and what the client's kernel took meanwhile is not counted.
 func TestMeasureServerSilent(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "write", "read")
 		serving(t)

@@ -268,6 +268,7 @@ func TestMeasureGate(t *testing.T) {
 
 // TestMeasureRefused: every refusal says its reason.
 func TestMeasureRefused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "1gbit", "client", "other")
 		token := filepath.Join(t.TempDir(), "token")
@@ -315,6 +316,7 @@ func TestMeasureRefused(t *testing.T) {
 
 // TestServeEnds: Ctrl-C ends a server with a test in progress, without an error.
 func TestServeEnds(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "client")
 		s := serving(t)
@@ -340,6 +342,7 @@ func TestServeEnds(t *testing.T) {
 
 // TestServeSurvives: whatever is thrown at the port, the next one is served.
 func TestServeSurvives(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
 		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")

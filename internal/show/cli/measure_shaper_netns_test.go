@@ -87,6 +87,7 @@ func plainPair(t *testing.T) {
 // TestMeasureInterrupted: the first signal ends the window, and what it measured is printed;
 // before the window there is nothing to print.
 func TestMeasureInterrupted(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		plainPair(t)
 		s := serving(t)

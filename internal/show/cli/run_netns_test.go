@@ -24,6 +24,7 @@ import (
 // It says how to go on, leaves nothing behind, and going on finishes it; more
 // blocks can be added even then.
 func TestInterruptedRunGoesOn(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
@@ -90,6 +91,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 // TestTwoRunsAtOnce of one study, with one seed, into one notebook: each has a
 // name and a lab of its own.
 func TestTwoRunsAtOnce(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	var runs [2]*exec.Cmd

@@ -120,6 +120,7 @@ func TestToolSurplus(t *testing.T) {
 
 // TestToolsEndWithTheRun: a conductor that is killed leaves no program behind.
 func TestToolsEndWithTheRun(t *testing.T) {
+	kerneltest.Parallel(t)
 	needs(t, "iperf3", "iperf")
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()

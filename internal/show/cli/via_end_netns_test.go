@@ -23,6 +23,7 @@ import (
 // TestKilledConductorRevertsRealHosts kills a conductor while its agents on hosts
 // that it did not make have something changed: they must put it back and go.
 func TestKilledConductorRevertsRealHosts(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		hosts, file := realHosts(t, dir)
@@ -65,6 +66,7 @@ type deaf struct {
 // The agent writes after its reader has closed. It must not die of that before
 // it has reverted what it has changed.
 func TestAgentOutlivesItsListener(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const key = "net.ipv4.conf.all.arp_ignore"
 		journal := filepath.Join(t.TempDir(), "journal.jsonl")
