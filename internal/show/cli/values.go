@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,94 +144,6 @@ func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
 		read, err := parse(text)
 		return &read, err
 	}
-}
-
-// mistakes are what is wrong with values that were given.
-func mistakes(flags *pflag.FlagSet) (problems []error) {
-	flags.Visit(func(f *pflag.Flag) {
-		wrong, text := misread(f), ""
-		if wrong != nil {
-			wrong = fmt.Errorf("--%s %w", f.Name, wrong)
-			if v, ok := f.Value.(interface{ last() string }); ok {
-				text = v.last()
-			}
-		} else if noun, _ := pflag.UnquoteUsage(f); f.Value.Type() == "string" && noun != "string" {
-			text = f.Value.String() // the name of a thing, which is no flag
-		}
-		if wrong = cmp.Or(swallowed(flags, f, text), wrong); wrong != nil {
-			problems = append(problems, wrong)
-		}
-	})
-	return problems
-}
-
-// misread is what is wrong with the value of a flag that takes every text.
-func misread(f *pflag.Flag) error {
-	if v, ok := f.Value.(interface{ mistake() error }); ok {
-		return v.mistake()
-	}
-	return nil
-}
-
-// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
-func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
-	name, _, _ := strings.Cut(text, "=")
-	next := flags.Lookup(strings.TrimPrefix(name, "--"))
-	if len(name) == 2 && name[0] == '-' {
-		next = flags.ShorthandLookup(name[1:])
-	}
-	if name == "" || name[0] != '-' || next == nil {
-		return nil
-	}
-	return needsValue(flags, f, " before "+name)
-}
-
-// needsValue says what kind of value a flag needs, before another one, and which there are: the
-// first of those that a shell would complete, what its parser expects, or an example.
-func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
-	noun, usage := pflag.UnquoteUsage(f)
-	kind := "a " + noun
-	switch {
-	case !strings.Contains(f.Usage, "`"):
-		kind = "a value"
-	case strings.HasSuffix(noun, "s") || noun != strings.ToLower(noun):
-		kind = noun
-	case strings.ContainsAny(noun[:1], "aeiou"):
-		kind = "an " + noun
-	}
-	said := " (" + usage + ")"
-	if example := exampleOf.FindStringSubmatch(usage); example != nil {
-		said = ", such as " + example[1]
-	}
-	if v, ok := f.Value.(interface{ expected() string }); ok && v.expected() != "" {
-		said = ": " + v.expected()
-	}
-	if c := completionOf(f); c.list != nil && c.then != goesOn {
-		if names := choices(c.list(flags, flags.Args())); names != "" {
-			said = ": " + names
-		}
-	}
-	return fmt.Errorf("--%s needs %s%s%s", f.Name, kind, before, said)
-}
-
-// exampleOf finds the first example in what is said of a flag.
-var exampleOf = regexp.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
-
-// choices lists the first of what a shell would complete.
-func choices(list []string) string {
-	const most = 5
-	var words []string
-	for _, one := range list[:min(len(list), most)] {
-		word, about, described := strings.Cut(one, "\t")
-		if word = quote(word); described {
-			word += " (" + about + ")"
-		}
-		words = append(words, word)
-	}
-	if len(list) > most {
-		return strings.Join(words, ", ") + ", …"
-	}
-	return source.Or(words)
 }
 
 // expects is what a parser says that it expects; empty: it takes every text.

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"linerate/internal/model/source"
+	"linerate/internal/model/unit"
+)
+
+// The checks of arguments differ from cobra's own in that they count as bad
+// usage: exit status 2, with the verb's usage line.
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return wrongArguments(cmd, fmt.Errorf("unexpected argument %q; usage: %s", args[0], cmd.UseLine()))
+	}
+	return nil
+}
+
+// wrongArguments is what is wrong with values of flags, or else the error: a flag that took
+// the next one for its value leaves that one's value among the arguments.
+func wrongArguments(cmd *cobra.Command, err error) error {
+	if wrong := mistakes(cmd.Flags()); len(wrong) > 0 {
+		err = errors.Join(wrong...)
+	}
+	return usageError(err)
+}
+
+func exactArgs(n int) cobra.PositionalArgs { return rangeArgs(n, n) }
+
+func rangeArgs(least, most int) cobra.PositionalArgs {
+	expected := strconv.Itoa(least)
+	if most > least {
+		expected += " or " + strconv.Itoa(most)
+	}
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return wrongArguments(cmd, fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"), expected, cmd.UseLine()))
+		}
+		return nil
+	}
+}
+
+func minimumArgs(n int, expected string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usageError(errors.New(expected))
+		}
+		return nil
+	}
+}
+
+// flagError says what is wrong with a flag: the one that was probably meant, what iperf3's
+// is here, or which values there are, instead of what the parser stumbled over.
+func flagError(cmd *cobra.Command, err error) error {
+	flags := cmd.Flags()
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		return usageError(unknownFlag(cmd, unknown))
+	}
+	if missing, is := errors.AsType[*pflag.ValueRequiredError](err); is {
+		return usageError(needsValue(flags, missing.GetFlag(), ""))
+	}
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		if err := swallowed(flags, wrong.GetFlag(), wrong.GetValue()); err != nil {
+			return usageError(err)
+		}
+		expected := map[string]string{
+			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
+			"stringSlice": "values with commas between, a quoted one whole in quotes",
+		}[wrong.GetFlag().Value.Type()]
+		if expected != "" {
+			return usageError(fmt.Errorf("--%s %.60q: expected %s", wrong.GetFlag().Name, wrong.GetValue(), expected))
+		}
+	}
+	return usageError(err)
+}
+
+// unknownFlag names the flag that was probably meant.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	name, short := unknown.GetSpecifiedName(), ""
+	said := "--" + name
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		short, name = name, ""
+		said = "-" + short
+		if len(letters) > 1 {
+			said += " in -" + letters
+		}
+	}
+	if words := iperf3Words(cmd.Name(), short, name); words != "" {
+		return fmt.Errorf("unknown flag: %s; it is %s", said, words)
+	}
+	if here := equivalents[cmd.Name()][cmp.Or(name, short)]; here != "" {
+		return fmt.Errorf("unknown flag: %s; here: %s", said, here)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	elsewhere := slices.Sorted(maps.Keys(equivalents[cmd.Name()]))
+	for _, o := range iperf3Options[cmd.Name()] {
+		elsewhere = append(elsewhere, o.long)
+	}
+	switch near := source.Nearest(name, slices.Concat(names, elsewhere)); {
+	case slices.Contains(names, near):
+		return fmt.Errorf("unknown flag: %s; did you mean --%s?", said, near)
+	case near != "":
+		here := "Here: " + equivalents[cmd.Name()][near]
+		if words := iperf3Words(cmd.Name(), "", near); words != "" {
+			here = "It is " + words
+		}
+		return fmt.Errorf("unknown flag: %s; did you mean --%s? %s", said, near, here)
+	}
+	return fmt.Errorf("unknown flag: %s; %s --help lists them", said, cmd.CommandPath())
+}
+
+// equivalents are flags that other verbs, or programs, have for what a verb has by another
+// name; measure and serve have those of iperf3.
+var equivalents = map[string]map[string]string{
+	"goodput": {
+		"4": "--family ipv4", "ipv4": "--family ipv4", "6": "--family ipv6", "ipv6": "--family ipv6",
+		"u": "--protocol udp", "udp": "--protocol udp", "l": "--datagram", "length": "--datagram", "M": "--mss", "set-mss": "--mss",
+		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "m": "--mtu", "J": "--json",
+	},
+	"bdp": {
+		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay", "latency": "--rtt",
+		"w": "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
+	},
+	"ecmp":    {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
+	"measure": {"flows": "--streams"},
+	"run": {
+		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
+		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",
+	},
+	"check":   {"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
+	"report":  {"csv": "linerate export RUN --csv", "svg": "linerate plot RUN -o FILE", "o": "--html FILE or --out DIR", "J": "--json"},
+	"plot":    {"format": "the ending of -o, .svg or .png"},
+	"export":  {"format": "--csv, or --trials", "output": "--out", "json": "linerate report RUN --json"},
+	"runs":    {"n": "--last", "limit": "--last", "search": "--grep", "J": "--json"},
+	"compare": {"J": "--json"},
+}
+
+// knownVerb is asked about arguments that no verb took: none is right.
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var verbs []string
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			verbs = append(verbs, verb.Name())
+		}
+	}
+	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "linerate "), source.DidYouMean(args[0], verbs), cmd.CommandPath()))
+}
+
+// mistakes are what is wrong with values that were given.
+func mistakes(flags *pflag.FlagSet) (problems []error) {
+	flags.Visit(func(f *pflag.Flag) {
+		wrong, text := misread(f), ""
+		if wrong != nil {
+			wrong = fmt.Errorf("--%s %w", f.Name, wrong)
+			if v, ok := f.Value.(interface{ last() string }); ok {
+				text = v.last()
+			}
+		} else if noun, _ := pflag.UnquoteUsage(f); f.Value.Type() == "string" && noun != "string" {
+			text = f.Value.String() // the name of a thing, which is no flag
+		}
+		if wrong = cmp.Or(swallowed(flags, f, text), wrong); wrong != nil {
+			problems = append(problems, wrong)
+		}
+	})
+	return problems
+}
+
+// misread is what is wrong with the value of a flag that takes every text.
+func misread(f *pflag.Flag) error {
+	if v, ok := f.Value.(interface{ mistake() error }); ok {
+		return v.mistake()
+	}
+	return nil
+}
+
+// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
+func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
+	name, _, _ := strings.Cut(text, "=")
+	next := flags.Lookup(strings.TrimPrefix(name, "--"))
+	if len(name) == 2 && name[0] == '-' {
+		next = flags.ShorthandLookup(name[1:])
+	}
+	if name == "" || name[0] != '-' || next == nil {
+		return nil
+	}
+	return needsValue(flags, f, " before "+name)
+}
+
+// needsValue says what kind of value a flag needs, before another one, and which there are: the
+// first of those that a shell would complete, what its parser expects, or an example.
+func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
+	noun, usage := pflag.UnquoteUsage(f)
+	kind := "a " + noun
+	switch {
+	case !strings.Contains(f.Usage, "`"):
+		kind = "a value"
+	case strings.HasSuffix(noun, "s") || noun != strings.ToLower(noun):
+		kind = noun
+	case strings.ContainsAny(noun[:1], "aeiou"):
+		kind = "an " + noun
+	}
+	said := " (" + usage + ")"
+	if example := exampleOf.FindStringSubmatch(usage); example != nil {
+		said = ", such as " + example[1]
+	}
+	if v, ok := f.Value.(interface{ expected() string }); ok && v.expected() != "" {
+		said = ": " + v.expected()
+	}
+	if c := completionOf(f); c.list != nil && c.then != goesOn {
+		if names := choices(c.list(flags, flags.Args())); names != "" {
+			said = ": " + names
+		}
+	}
+	return fmt.Errorf("--%s needs %s%s%s", f.Name, kind, before, said)
+}
+
+// exampleOf finds the first example in what is said of a flag.
+var exampleOf = regexp.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
+
+// choices lists the first of what a shell would complete.
+func choices(list []string) string {
+	const most = 5
+	var words []string
+	for _, one := range list[:min(len(list), most)] {
+		word, about, described := strings.Cut(one, "\t")
+		if word = quote(word); described {
+			word += " (" + about + ")"
+		}
+		words = append(words, word)
+	}
+	if len(list) > most {
+		return strings.Join(words, ", ") + ", …"
+	}
+	return source.Or(words)
+}
