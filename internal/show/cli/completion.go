@@ -18,6 +18,7 @@ import (
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/show/export"
@@ -151,6 +152,10 @@ func studyNames(_ *pflag.FlagSet, args []string) []string {
 // runNames are the latest runs, by ID and by name, without those that the line has. The
 // shells quote a name with spaces.
 func runNames(_ *pflag.FlagSet, args []string) []string {
+	return runsOf(args, func(notebook.Summary) bool { return true })
+}
+
+func runsOf(args []string, wanted func(notebook.Summary) bool) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 	defer cancel()
 	path, err := notebook.Path(os.Getenv)
@@ -163,10 +168,14 @@ func runNames(_ *pflag.FlagSet, args []string) []string {
 	}
 	defer store.Close()
 	runs, err := store.Runs(ctx, notebook.Filter{Limit: mostCompletions})
-	if err != nil || len(runs) == 0 {
+	if err != nil {
 		return nil
 	}
-	names := []string{"latest"}
+	var names []string
+	if i := slices.IndexFunc(runs, func(r notebook.Summary) bool { return r.Trials > 0 }); i >= 0 && wanted(runs[i]) {
+		names = []string{"latest"}
+	}
+	runs = slices.DeleteFunc(runs, func(r notebook.Summary) bool { return !wanted(r) })
 	for _, r := range runs {
 		id := r.ID
 		if r.Status == notebook.Interrupted {
@@ -185,9 +194,9 @@ func runNames(_ *pflag.FlagSet, args []string) []string {
 	})
 }
 
-// resumable are the runs, those first that were interrupted.
-func resumable(flags *pflag.FlagSet, args []string) []string {
-	names := runNames(flags, args)
+// resumable are the runs of studies, those first that were interrupted.
+func resumable(_ *pflag.FlagSet, args []string) []string {
+	names := runsOf(args, func(r notebook.Summary) bool { return r.Study != record.MeasureStudy })
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Compare(strings.Count(b, "\t"), strings.Count(a, "\t"))
 	})

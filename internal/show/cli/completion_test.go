@@ -47,6 +47,9 @@ func TestCompletion(t *testing.T) {
 	if err := store.Begin(t.Context(), kept); err != nil {
 		t.Fatal(err)
 	}
+	if err := store.SaveTrial(t.Context(), kept.ID, kept.Trials[0]); err != nil { // latest is one with a trial
+		t.Fatal(err)
+	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas --streams", "--streams needs a value: a whole number"},
 	{"measure nas -b", "--rate-cap needs a value: a positive number with k, M or G"},
 	{"measure nas --token", "--token needs a file (file with the token"},
-	{"measure nas --alias", "--alias needs a value, such as 'eth1=192.168.2.1-254/24'"},
+	{"measure nas --alias", "--alias needs an interface, such as 'eth1=192.168.2.1-254/24'"},
 	{"measure nas --name", "--name needs a value: up to 80 characters in one line"},
 	{"fix latest --map", "--map needs a value, such as eth0=enp3s0"},
 	{"run --resume", "--resume needs a run (continue an interrupted run"},

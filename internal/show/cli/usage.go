@@ -221,9 +221,13 @@ func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 	if v, ok := f.Value.(interface{ expected() string }); ok && v.expected() != "" {
 		said = ": " + v.expected()
 	}
-	if c := completionOf(f); c.list != nil && c.then != goesOn {
-		if names := choices(c.list(flags, flags.Args())); names != "" {
-			said = ": " + names
+	if c := completionOf(f); c.list != nil {
+		switch list := c.list(flags, flags.Args()); {
+		case len(list) == 0 || c.then == goesOn && len(list) > mostChoices:
+		case c.then == goesOn:
+			said += "; it begins with " + choices(list)
+		default:
+			said = ": " + choices(list)
 		}
 	}
 	return fmt.Errorf("--%s needs %s%s%s", f.Name, kind, before, said)
@@ -232,18 +236,20 @@ func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 // exampleOf finds the first example in what is said of a flag.
 var exampleOf = regexp.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
 
+// mostChoices are named in an error.
+const mostChoices = 5
+
 // choices lists the first of what a shell would complete.
 func choices(list []string) string {
-	const most = 5
 	var words []string
-	for _, one := range list[:min(len(list), most)] {
+	for _, one := range list[:min(len(list), mostChoices)] {
 		word, about, described := strings.Cut(one, "\t")
 		if word = quote(word); described {
 			word += " (" + about + ")"
 		}
 		words = append(words, word)
 	}
-	if len(list) > most {
+	if len(list) > mostChoices {
 		return strings.Join(words, ", ") + ", …"
 	}
 	return source.Or(words)
