@@ -172,7 +172,6 @@ func TestFlows(t *testing.T) {
 		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
 		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
 		{"few round trips on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { f.SenderInfo.RTTUs = 30_000 }, FullLink, "of 1 Gbit/s"},
-
 		{"datagrams at their rate", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.95) }), RateCap, ""},
 		{"datagrams on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { udp(f, 0.95) }, FullLink, ""},
 		{"datagrams of a busy program", idly(func(f *record.Flow, t *record.Trial) {
