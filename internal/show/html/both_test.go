@@ -206,7 +206,7 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`id="held"`, "a window in 50 ms", "it waited all the time"} {
-		if !strings.Contains(page.String(), want) {
+		if !strings.Contains(plainSpaces(page.String()), want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
@@ -233,7 +233,7 @@ func TestOutages(t *testing.T) {
 		if err := Run(&b, run); err != nil {
 			t.Fatal(err)
 		}
-		return a.String(), b.String()
+		return a.String(), plainSpaces(b.String())
 	}
 	if text, page := written(); strings.Contains(text, "running flows") || strings.Contains(page, `id="outages"`) {
 		t.Error("nothing happened, and it is spoken of")
@@ -287,7 +287,7 @@ func TestSearchesOnPage(t *testing.T) {
 	steps := []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}}
 	run.Trials[0].LossFree = &record.LossFree{RateBps: 94e6, LostAtBps: 95e6, Trials: steps}
 	run.Trials[1].LossFree = &record.LossFree{Why: "even the lowest rate lost datagrams", Trials: steps[:1]}
-	page := string(html(t, run))
+	page := plainSpaces(string(html(t, run)))
 	for _, want := range []string{`id="search"`, "94 Mbit/s; 95 Mbit/s loses datagrams", "even the lowest rate lost datagrams", "8,500 of 17,000 lost", "none of 79,823 lost, to confirm it", "search.csv"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"sync"
 
 	"linerate/internal/model/plain"
@@ -27,7 +28,7 @@ var pageStyle string
 // The template escapes every word for the place it stands in; only what this
 // program itself draws or encodes is passed in as markup, style or address.
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost}
+	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost, "unbroken": unbroken}
 	return template.Must(template.New("page").Funcs(functions).Parse(pageText))
 })
 
@@ -37,6 +38,13 @@ type pageContent struct {
 	Style template.CSS
 	Long  bool // the answer
 }
+
+// quantity is a number and its unit.
+var quantity = regexp.MustCompile(`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
+
+// unbroken is text whose quantities stay on one line. What is to be copied, as commands and
+// data, keeps its plain spaces.
+func unbroken(text string) string { return quantity.ReplaceAllString(text, "$1\u00a0$2") }
 
 // Run writes the run as a page.
 func Run(w io.Writer, run *record.Run) error {

@@ -56,7 +56,7 @@ func parse(t *testing.T, name string, page []byte) []*element {
 			open = open[:len(open)-1]
 		case xml.CharData:
 			if len(open) > 0 {
-				open[len(open)-1].text += string(token)
+				open[len(open)-1].text += plainSpaces(string(token))
 			}
 		}
 	}
@@ -69,6 +69,32 @@ func html(t *testing.T, run *record.Run) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// plainSpaces is text as its words are searched for (unbroken).
+func plainSpaces(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
+
+// TestQuantitiesStayWhole: no line of a page is broken between a number and its unit; what is
+// copied has plain spaces.
+func TestQuantitiesStayWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"p50 1.75 ms": "p50 1.75\u00a0ms", "286.9 Mbit/s, 99.6 % of 1 GB": "286.9\u00a0Mbit/s, 99.6\u00a0% of 1\u00a0GB", "1 m 52 s": "1\u00a0m 52\u00a0s",
+		"2 flows of 3 hosts": "2 flows of 3 hosts", "5 minutes": "5 minutes", "eth0 m": "eth0\u00a0m", "20 k/s": "20\u00a0k/s",
+	} {
+		if got := unbroken(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	broken, copied := regexp.MustCompile(`>[^<]*[0-9] (Mbit/s|MB/s|%|ms|s)[ ,.;)<]`), regexp.MustCompile(`(?s)<(style|svg|pre|code|head)[ >].*?</(style|svg|pre|code|head)>`)
+	for name, run := range showtest.Variants() {
+		page := html(t, run)
+		if found := broken.Find(copied.ReplaceAll(page, nil)); found != nil {
+			t.Errorf("%s: %s", name, found)
+		}
+		if i := bytes.Index(page, []byte("<pre>")); i >= 0 && bytes.Contains(page[i:i+bytes.Index(page[i:], []byte("</pre>"))], []byte("\u00a0")) {
+			t.Errorf("%s: no-break spaces in a listing", name)
+		}
+	}
 }
 
 func TestPageNeedsNothingFromOutside(t *testing.T) {
