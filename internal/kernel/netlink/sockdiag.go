@@ -19,6 +19,8 @@ type Socket struct {
 	ReceiveQueue, SendQueue int64
 	CongestionControl       string
 	Info                    *record.TCPInfo // nil: none, as for UDP
+	// UID is the user who made it, and Inode what /proc/PID/fd has of it.
+	UID, Inode uint32
 	// AtNs is when the kernel filled the answer, or reported the end, by sched.Now.
 	AtNs int64
 }

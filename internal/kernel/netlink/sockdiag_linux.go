@@ -138,6 +138,7 @@ func parseSocket(body []byte, atNs int64) Socket {
 		Established:  body[1] == record.TCPEstablished,
 		Listening:    body[1] == tcpListen,
 		ReceiveQueue: int64(native.Uint32(body[56:])), SendQueue: int64(native.Uint32(body[60:])),
+		UID: native.Uint32(body[64:]), Inode: native.Uint32(body[68:]),
 		AtNs: atNs,
 	}
 	for a := range attributes(body[diagMessageLen:]) {

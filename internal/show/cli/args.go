@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -63,7 +64,7 @@ func listenAt(text, byDefault string) (string, error) {
 }
 
 // cannotListen says why an address and port cannot be listened on, and which can instead.
-func cannotListen(err error, address, flag string) error {
+func cannotListen(ctx context.Context, err error, address, flag string) error {
 	host, text, _ := net.SplitHostPort(address)
 	port, wrong := strconv.Atoi(text)
 	if errors.Is(err, syscall.EACCES) && wrong == nil && port < 1024 {
@@ -83,7 +84,11 @@ func cannotListen(err error, address, flag string) error {
 	if port++; fmt.Sprint(port) == measure.DefaultPort {
 		port++
 	}
-	return fmt.Errorf("port %s is in use by another program (ss -lntup names it); another port: %s %s", text, flag, net.JoinHostPort(host, strconv.Itoa(port)))
+	who := anotherProgram
+	if flag == "--listen" { // an iperf3 is not disturbed
+		who = occupant(ctx, address)
+	}
+	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, who, flag, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
 // quote protects a word from the shell where it needs it.

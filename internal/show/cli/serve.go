@@ -187,7 +187,7 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 			for _, open := range listeners {
 				open.Close()
 			}
-			return nil, cannotListen(err, address, "--listen")
+			return nil, cannotListen(ctx, err, address, "--listen")
 		}
 		listeners, at = append(listeners, l), append(at, l.Addr().String())
 	}

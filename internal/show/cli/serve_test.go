@@ -2,12 +2,15 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/serve"
 )
@@ -31,19 +34,47 @@ func TestSessionLog(t *testing.T) {
 	}
 }
 
+// TestOccupant: another server on the port is named; a listener that says something else, or
+// nothing to the end, is another program.
+func TestOccupant(t *testing.T) {
+	for want, answer := range map[string]func(net.Conn){
+		fmt.Sprintf("another linerate serve, pid %d, of user ", os.Getpid()): func(c net.Conn) { _, _, _ = greeting.Server{Name: "x"}.Receive(c) },
+		anotherProgram: func(c net.Conn) {
+			for _, err := c.Write([]byte("l")); err == nil; _, err = c.Write([]byte("l")) {
+			}
+		},
+		anotherProgram + " silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	} {
+		l, port := listening(t)
+		go func() {
+			c, err := l.Accept()
+			if err == nil {
+				answer(c)
+				c.Close()
+			}
+		}()
+		taken := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+		err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen")
+		if want := "port " + port + " is in use by " + strings.TrimSuffix(want, " silent"); !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		l.Close()
+	}
+}
+
 // TestCannotListen: what cannot be listened on is named with its reason and the ways to listen.
 func TestCannotListen(t *testing.T) {
 	denied := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
 	for flag, want := range map[string]string{"--listen": "--listen :5202", "--iperf3": "--iperf3 :5201"} {
-		if err := cannotListen(denied, ":80", flag); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
+		if err := cannotListen(t.Context(), denied, ":80", flag); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
 			t.Errorf("%v", err)
 		}
 	}
 	foreign := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)}
-	if err := cannotListen(foreign, "10.99.9.9:5202", "--listen"); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
+	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen"); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
 		t.Errorf("%v", err)
 	}
-	if err := cannotListen(denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
+	if err := cannotListen(t.Context(), denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
 		t.Errorf("%v", err)
 	}
 }
