@@ -257,9 +257,11 @@ func (c *conductor) progress(phase string) {
 	remaining, fits := time.Duration(total-done)*c.trialTime(), 0
 	if budget := c.design.BudgetS; budget > 0 {
 		left := time.Duration(max(0, budget-c.elapsed()) * float64(time.Second))
-		if left < remaining {
-			fits = max(1, (done+int(left/c.trialTime()))/n)
-			remaining = left
+		fit := fitting(total/n, func(block int) bool {
+			return time.Duration(block*n-done)*c.trialTime()+c.kept(block) <= left
+		})
+		if fit < total/n || left < remaining {
+			fits, remaining = fit, min(left, remaining)
 		}
 	}
 	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Fits: fits, Blocks: total / n,

@@ -5,6 +5,7 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/stats"
 )
@@ -28,14 +29,49 @@ func (c *conductor) ended(block int) string {
 		return notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
-	budget := d.BudgetS
-	if block > stats.LeastBlocks {
-		budget -= float64(c.options.Reserve) * c.trialTime().Seconds()
-	}
-	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+c.remaining(block).Seconds() > budget {
+	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+(c.remaining(block)+c.kept(block)).Seconds() > d.BudgetS {
 		return record.StatusBudget
 	}
 	return ""
+}
+
+// kept is the part of a budget that is kept for what follows the run when a block begins.
+func (c *conductor) kept(block int) time.Duration {
+	return kept(block, c.options.Reserve, c.trialTime())
+}
+
+func kept(block, reserve int, trial time.Duration) time.Duration {
+	if block <= stats.LeastBlocks {
+		return 0
+	}
+	return time.Duration(reserve) * trial
+}
+
+// Fitting is how many blocks a plan's budget has time for, if it is to leave time for reserve
+// trials (Options.Reserve): of those planned or, with until, of any number; all of them without
+// a budget.
+func Fitting(p *study.Plan, reserve int) int {
+	d, most := p.Study.Design, p.Blocks()
+	if d.Budget <= 0 {
+		return most
+	}
+	if d.Until > 0 {
+		most = max(most, maxBlocks)
+	}
+	trial := p.BlockTime() / time.Duration(len(p.Treatments))
+	return fitting(most, func(block int) bool {
+		return p.Time(block)+kept(block, reserve, trial) <= time.Duration(d.Budget)
+	})
+}
+
+// fitting is how many of so many blocks are made where each fits or ends the run; one is made
+// in any case.
+func fitting(blocks int, fits func(block int) bool) int {
+	n := 1
+	for n < blocks && fits(n+1) {
+		n++
+	}
+	return n
 }
 
 // nextBlock is the first block, from 1, in which trials are missing.

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
 )
 
 // twoLevels is a study of two treatments; a block is planned to take 5.6 s.
@@ -118,6 +119,32 @@ func TestEnough(t *testing.T) {
 				t.Errorf("status %q, want %q", status, c.want)
 			}
 		})
+	}
+}
+
+// TestFitting: a plan promises the blocks that the run makes if trials take as long as planned,
+// with and without time for what follows.
+func TestFitting(t *testing.T) {
+	for _, reserve := range []int{0, 3, 8} {
+		for _, half := range []int{1, 7, 9, 13, 17, 40} { // blocks
+			plan := planOf(t, twoLevels)
+			plan.Study.Design.Until, plan.Study.Design.Replicates = 0, 9
+			plan.Study.Design.Budget = unit.Duration(plan.Time(half) / 2)
+			each := (plan.BlockTime() / 2).Seconds()
+			made := 0
+			for {
+				c := fresh(t, record.Design{Replicates: plan.Blocks(), BudgetS: plan.Study.Design.Budget.Seconds()})
+				c.options.Reserve = reserve
+				c.have(trialsOf(c.plan, made, 0)[:2*made], each)
+				if c.ended(c.nextBlock()) != "" {
+					break
+				}
+				made++
+			}
+			if got := Fitting(plan, reserve); got != made {
+				t.Errorf("%d trials reserved, time for %d half blocks: %d promised, %d made", reserve, half, got, made)
+			}
+		}
 	}
 }
 

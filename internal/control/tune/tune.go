@@ -54,8 +54,9 @@ type Options struct {
 
 	// Notebook opens the notebook, once something is going to be run.
 	Notebook func(context.Context) (notebook.Store, error)
-	// Planned is called with the plan of each run before its trials; nil: it need not be.
-	Planned func(*study.Plan)
+	// Planned is called before the trials of each run with its plan and the number of trials that
+	// its budget leaves time for (run.Options.Reserve); nil: it need not be.
+	Planned func(p *study.Plan, reserve int)
 	// Finished is called with each run that has trials, also with an interrupted one.
 	Finished func(*record.Run) error
 
@@ -293,7 +294,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 		return nil, err
 	}
 	if o.Planned != nil {
-		o.Planned(plan)
+		o.Planned(plan, o.Reserve)
 	}
 	o.StudyFile = string(text)
 	made, err := o.exec.run(ctx, plan, t.store, o.Options)

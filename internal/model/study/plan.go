@@ -118,20 +118,6 @@ func (p *Plan) BlockTime() time.Duration {
 // Time estimates how long so many blocks take.
 func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p.BlockTime() }
 
-// Fitting is how many blocks the budget has time for, of those planned or, with until, of
-// any number; all of them without a budget.
-func (p *Plan) Fitting() int {
-	d, one := p.Study.Design, p.BlockTime()
-	if d.Budget <= 0 || one <= 0 {
-		return p.Blocks()
-	}
-	fit := max(1, int(time.Duration(d.Budget)/one)) // one is made in any case
-	if d.Until > 0 {
-		return fit
-	}
-	return min(fit, p.Blocks())
-}
-
 // Only keeps the treatments whose levels were asked for. Each name is a level's,
 // or factor.level where two factors share the name. Names of one factor are
 // alternatives; a factor of which nothing was asked keeps all its levels, and a

@@ -83,11 +83,16 @@ type planFlow struct {
 // standard deviation: what a plan can detect is proportional to it.
 const planScatter = 0.01
 
-// planTime is how long a plan's blocks take, and how many of them its budget has time for.
-func planTime(p *study.Plan) string {
-	whole, blocks := p.Time(p.Blocks()), p.Blocks()
-	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && budget < whole {
-		return fmt.Sprintf("at most %s (budget): %d of %s", unit.FormatTime(budget), p.Fitting(), unit.Plural(blocks, "block"))
+// planTime is how long a plan's blocks take, and how many of them its budget has time for, if
+// that is to leave time for reserve trials, a proof.
+func planTime(p *study.Plan, reserve int) string {
+	whole, blocks, fits := p.Time(p.Blocks()), p.Blocks(), run.Fitting(p, reserve)
+	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && (budget < whole || fits < blocks) {
+		text := fmt.Sprintf("at most %s (budget): %d of %s", unit.FormatTime(budget), fits, unit.Plural(blocks, "block"))
+		if reserve > 0 {
+			text += " and the proof of what is kept"
+		}
+		return text
 	}
 	return "about " + unit.FormatTime(whole)
 }
@@ -99,13 +104,13 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
 		Blocks: blocks, Trials: blocks * len(p.Treatments),
 		EstimateS:   p.Time(blocks).Seconds(),
-		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p),
+		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p, 0),
 		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(), Commands: p.Commands(),
 	}
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
 	}
-	d.unit, d.time = s.Unit, planTime(p)
+	d.unit, d.time = s.Unit, planTime(p, 0)
 	d.parameters = append(run.ParameterWarnings(p, proc.Sysctls{}), run.Lowered(p, proc.Sysctls{})...)
 	for _, w := range d.parameters {
 		d.Warnings = append(d.Warnings, w.Text)
@@ -164,14 +169,15 @@ func ifShaped(p *study.Plan) string {
 	return ""
 }
 
-// planSensitivity is what a plan detects with the blocks that its budget has time for; nil: it compares nothing, or in too few blocks
-// for a verdict, or is judged by a difference, of which there is no relative size.
-func planSensitivity(p *study.Plan) *record.Sensitivity {
+// planSensitivity is what a plan detects with the blocks that its budget has time for beside
+// reserve trials; nil: it compares nothing, or in too few blocks for a verdict, or is judged by a
+// difference, of which there is no relative size.
+func planSensitivity(p *study.Plan, reserve int) *record.Sensitivity {
 	s := p.Study
 	if lead, ok := metric.Find(s.Responses[0]); !ok || lead.Signed {
 		return nil
 	}
-	design := stats.Design{Blocks: min(p.Blocks(), p.Fitting()), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
+	design := stats.Design{Blocks: min(p.Blocks(), run.Fitting(p, reserve)), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
 	return design.Sensitivity(planScatter)
 }
 

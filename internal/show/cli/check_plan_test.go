@@ -77,13 +77,17 @@ factors:
 design: {replicates: 8}
 `
 	plan := pairPlan(t, text)
-	whole := planSensitivity(plan)
+	whole := planSensitivity(plan, 0)
 	budget := unit.Duration(5*plan.BlockTime() + plan.BlockTime()/2)
 	if err := plan.Redesign(study.Redesign{Budget: &budget}); err != nil {
 		t.Fatal(err)
 	}
-	if got := planSensitivity(plan); whole.Blocks != 8 || got.Blocks != 5 || got.Detectable <= whole.Detectable {
+	if got := planSensitivity(plan, 0); whole.Blocks != 8 || got.Blocks != 5 || got.Detectable <= whole.Detectable {
 		t.Errorf("8 blocks: %+v; a budget for 5: %+v", whole, got)
+	}
+	reserve := len(plan.Treatments) // a block
+	if got := planSensitivity(plan, reserve); got.Blocks != 4 || !strings.HasSuffix(planTime(plan, reserve), "(budget): 4 of 8 blocks and the proof of what is kept") {
+		t.Errorf("with a block for the proof: %+v, %s", got, planTime(plan, reserve))
 	}
 }
 

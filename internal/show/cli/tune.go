@@ -184,9 +184,9 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
 	warned := map[string]bool{} // of an earlier run of this list
-	o.Planned = func(p *study.Plan) {
-		if detects := planSensitivity(p); detects != nil && !f.quiet {
-			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), planTime(p), evidence.Sensitivity(detects))
+	o.Planned = func(p *study.Plan, reserve int) {
+		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
+			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), planTime(p, reserve), evidence.Sensitivity(detects))
 		}
 		for _, warning := range append(p.TooFew(), run.BlocksWarning(p)) {
 			if warning != "" && !warned[warning] {
