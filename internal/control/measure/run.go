@@ -185,6 +185,9 @@ func Keep(ctx context.Context, store notebook.Store, run *record.Run) error {
 		return err
 	}
 	for _, t := range run.Trials {
+		if run.Window(t.Order) != t.Order {
+			t.Hosts = nil // see ShareReadings
+		}
 		if err := store.SaveTrial(ctx, run.ID, t); err != nil {
 			return err
 		}

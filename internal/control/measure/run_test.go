@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"context"
 	"maps"
+	"reflect"
 	"testing"
 	"time"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -63,6 +66,40 @@ func TestRunOfBothDirections(t *testing.T) {
 	if both.Hosts[0].ProcessCPUS != 1 {
 		t.Error("the measured trial is changed")
 	}
+}
+
+// TestKeptOnce: the readings of hosts are saved with the first direction of a window, and the
+// other one has them when both are read back.
+func TestKeptOnce(t *testing.T) {
+	began, hosts := time.Unix(1, 0), []record.HostReading{{Host: record.NodeClient}}
+	run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{
+		{Order: 1, Started: began, Hosts: hosts}, {Order: 2, Started: began, Hosts: hosts}, {Order: 3, Started: began.Add(time.Minute), Hosts: hosts},
+	}}
+	saved := &keeping{}
+	if err := Keep(t.Context(), saved, run); err != nil {
+		t.Fatal(err)
+	}
+	if got := saved.trials; len(got) != 3 || len(got[0].Hosts) != 1 || len(got[1].Hosts) != 0 || len(got[2].Hosts) != 1 {
+		t.Errorf("saved %+v", got)
+	}
+	back := &record.Run{Study: record.MeasureStudy, Trials: saved.trials}
+	back.ShareReadings()
+	if !reflect.DeepEqual(back.Trials, run.Trials) {
+		t.Errorf("read back %+v", back.Trials)
+	}
+}
+
+// keeping is a store that keeps what is saved.
+type keeping struct {
+	notebook.Store
+	trials []record.Trial
+}
+
+func (k *keeping) Begin(context.Context, *record.Run) error  { return nil }
+func (k *keeping) Finish(context.Context, *record.Run) error { return nil }
+func (k *keeping) SaveTrial(_ context.Context, _ string, t record.Trial) error {
+	k.trials = append(k.trials, t)
+	return nil
 }
 
 // TestNamedOptions: a measurement keeps the values that its flows do not show, as they are

@@ -427,6 +427,18 @@ func (r *Run) Windows() (list [][]*Trial) {
 	return list
 }
 
+// ShareReadings gives trials without readings of hosts those of the first trial of their window:
+// a notebook keeps them once.
+func (r *Run) ShareReadings() {
+	for _, window := range r.Windows() {
+		for _, t := range window[1:] {
+			if len(t.Hosts) == 0 {
+				t.Hosts = window[0].Hosts
+			}
+		}
+	}
+}
+
 // Window is the order of the first trial that was measured in the same window as the trial of
 // that order: the two directions of a measurement are trials of one window, and share what is
 // said of it. 0 is the whole run, and 0.
