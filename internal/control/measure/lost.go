@@ -71,8 +71,8 @@ func (s *session) withServer(err error) error {
 	}
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
-		if measured := s.partial.String(); errors.Is(err, bus.ErrEnded) && measured != "" {
-			return fmt.Errorf("the server at %s: connection lost after %s", s.server, measured)
+		if measured := s.datagramsUntil(); errors.Is(err, bus.ErrEnded) && measured != "" {
+			return fmt.Errorf("the server at %s: connection lost after %s (nothing was kept: the server alone counts what it receives)", s.server, measured)
 		}
 		if errors.Is(err, bus.ErrEnded) { // which says no more
 			return fmt.Errorf("the server at %s has gone", s.server)

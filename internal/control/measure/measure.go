@@ -110,10 +110,10 @@ func (s *session) replyBytes() int {
 // Progress is the state of a measurement. Rates are those of the latest interval,
 // counted at the receivers; below 0: that direction is not measured.
 type Progress struct {
-	Phase       string // "idle", "warm-up", "measuring", or which trial of several
-	Mode        string // of several that are measured one after another
-	LeftS       float64
-	Write, Read float64 // bit/s
+	Phase       string        // "idle", "warm-up", "measuring", or which trial of several
+	Mode        string        // of several that are measured one after another
+	Left        time.Duration // a whole number of intervals
+	Write, Read float64       // bit/s
 	// LostShare is of datagrams, in both directions together; RatePerS of
 	// transactions, in place of Write and Read.
 	LostShare, RatePerS float64
@@ -131,7 +131,7 @@ type session struct {
 	began   time.Time
 	trials  []record.Trial // of which documents were made, in order; one for each window
 	phase   string         // which trial of a search is being made
-	partial partial        // of the window that is open
+	until   Progress       // of the open window, from its begin to the latest interval; zero: none has ended
 	lost    error          // why the latest window has the readings of this host only; nil: it has all
 }
 
@@ -438,7 +438,7 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	w := trial.Window{
 		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
 		Scheduled: func(begin, end int64) {
-			s.partial = partial{}
+			s.until = Progress{}
 			watch.Go(func() { s.watch(watching, flows, begin, end) })
 		},
 	}

@@ -15,97 +15,58 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// watch reports progress every interval, until the window ends. The requests are cheap,
-// and nothing waits for the replies.
+// watch reports progress every interval, counted back from the window's end, until that. The
+// requests are cheap, and nothing waits for the replies.
 func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int64) {
 	if s.options.Progress == nil {
 		return
 	}
-	tick := time.NewTicker(s.options.Interval)
-	defer tick.Stop()
+	interval := int64(s.options.Interval)
 	last := s.readProgress(ctx)
-	plain := s.phase == "" && !s.idle
-	for {
+	first := last // of the window
+	for left := (end - sched.Now() - interval/2) / interval * interval; left > 0; left = min(left-interval, (end-sched.Now())/interval*interval) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-		}
-		now := sched.Now()
-		if now >= end {
-			return
+		case <-time.After(time.Duration(end - left - sched.Now())):
 		}
 		latest := s.readProgress(ctx)
 		p := s.progress(flows, last, latest)
-		p.LeftS = float64(end-now) / 1e9
+		p.Left = time.Duration(left)
+		open := end-left > begin // the interval is one of the window
 		switch {
 		case s.phase != "":
 			p.Phase = s.phase
 		case s.idle:
 			p.Phase = "idle"
-		case now < begin:
-			p.Phase = "warm-up"
+		case !open:
+			p.Phase, first = "warm-up", latest
 		default:
 			p.Phase = "measuring"
+			if until := s.progress(flows, first, latest); until.Write >= 0 || until.Read >= 0 { // the server answers
+				until.Left, s.until = p.Left, until
+			}
 		}
 		last = latest
-		if plain && now >= begin+int64(s.options.Interval) { // an interval of the window
-			s.partial.add(p, float64(now-begin)/1e9, float64(end-begin)/1e9)
-		}
 		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 {
 			s.options.Progress(p)
 		}
 	}
 }
 
-// partial is what the intervals of a window had while it was open.
-type partial struct {
-	seconds, of       float64 // until the latest interval, and of the whole window
-	write, read, rate mean
-}
-
-// mean is that of the values that are known.
-type mean struct {
-	sum float64
-	n   int
-}
-
-func (m *mean) add(v float64) {
-	if v >= 0 {
-		m.sum, m.n = m.sum+v, m.n+1
-	}
-}
-
-func (w *partial) add(p Progress, seconds, of float64) {
-	if p.Write < 0 && p.Read < 0 && p.RatePerS < 0 {
-		return // an end did not answer
-	}
-	w.seconds, w.of = seconds, of
-	w.write.add(p.Write)
-	w.read.add(p.Read)
-	w.rate.add(p.RatePerS)
-}
-
-// String is how much of the window was measured and its mean rates, in words; empty: no
-// interval was.
-func (w partial) String() string {
+// datagramsUntil is how much of the window was measured, and the goodput of datagrams until then,
+// in words; empty: no interval was, or of something else.
+func (s *session) datagramsUntil() string {
 	var parts []string
-	for _, rate := range []struct {
-		name   string
-		of     mean
-		format func(float64) string
-	}{
-		{"write", w.write, unit.FormatRate}, {"read", w.read, unit.FormatRate},
-		{"rate", w.rate, func(v float64) string { return unit.FormatCount(int64(v)) + "/s" }},
-	} {
-		if rate.of.n > 0 {
-			parts = append(parts, rate.name+" "+rate.format(rate.of.sum/float64(rate.of.n)))
+	for i, bps := range []float64{s.until.Write, s.until.Read} {
+		if bps > 0 {
+			parts = append(parts, []string{flow.Write, flow.Read}[i]+" "+unit.FormatRate(bps))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2g of %.4g s; until then %s (mean of the intervals; nothing was kept)", w.seconds, w.of, strings.Join(parts, ", "))
+	return fmt.Sprintf("%v of %v; until then %s", unit.Duration(s.options.Duration-s.until.Left), unit.Duration(s.options.Duration), strings.Join(parts, ", "))
 }
 
 // progress is what the flows moved between two readings.

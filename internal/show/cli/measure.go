@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -216,7 +217,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 }
 
 func measureLine(p measure.Progress) string {
-	words := []string{p.Phase, fmt.Sprintf("%.0f s left", max(0, p.LeftS))}
+	words := []string{p.Phase, strconv.FormatFloat(p.Left.Seconds(), 'f', -1, 64) + " s left"}
 	if p.Mode != "" {
 		words = append([]string{"mode " + p.Mode}, words...)
 	}

@@ -112,7 +112,8 @@ func TestMeasureServerKilled(t *testing.T) {
 			switch host {
 			case "sends", "warming":
 				_ = c.cmd.Wait()
-				if status := c.cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(c.errs.String(), "10.0.0.1:5202") || c.out.Len() > 0 {
+				if status := c.cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(c.errs.String(), "10.0.0.1:5202") || c.out.Len() > 0 ||
+					strings.Contains(c.errs.String(), " of 1m; until then write ") != (host == "sends") {
 					t.Errorf("%s: exit status %d, %q", host, status, c.errs.String())
 				}
 			case "both":

@@ -23,6 +23,7 @@ type progress struct {
 	width    int
 	quiet    bool
 	said     time.Time
+	last     string // what was said
 	drawn    bool
 }
 
@@ -49,11 +50,14 @@ func (p *progress) show(s run.Progress) {
 	if s.Fits > 0 {
 		left = fmt.Sprintf("at most %s left (budget: %d of %s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
 	}
-	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, cmp.Or(lastFigure(s), s.Phase))
+	news := cmp.Or(lastFigure(s), s.Phase)
+	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, news)
 	if !p.terminal {
-		say(p.w, "%s\n", line)
+		p.under(line)
 		return
 	}
+	short, _, _ := strings.Cut(strings.TrimPrefix(left, "about "), " (")
+	short = fmt.Sprintf("%d/%d, %s", s.Done, s.Total, short)
 	const cells = 10
 	full := 0
 	if s.Total > 0 {
@@ -62,7 +66,8 @@ func (p *progress) show(s run.Progress) {
 	p.draw(
 		strings.Repeat("█", full)+strings.Repeat("░", cells-full)+" "+line,
 		line,
-		fmt.Sprintf("%d/%d, %s · %s", s.Done, s.Total, strings.TrimPrefix(left, "about "), cmp.Or(lastFigure(s), s.Phase)),
+		short+" · "+news,
+		news+" · "+short,
 	)
 }
 
@@ -90,12 +95,20 @@ func (p *progress) replace(line string) {
 	case p.terminal:
 		p.draw(line)
 	default:
-		say(p.w, "%s\n", line)
+		p.under(line)
 	}
 }
 
+// under writes a line under those before, unless it says the same as the latest.
+func (p *progress) under(line string) {
+	if line != p.last {
+		say(p.w, "%s\n", line)
+	}
+	p.last = line
+}
+
 // draw draws the first of several wordings for which there is room, or what there is room for
-// of the last one: a treatment's name and its figure are what changes.
+// of the last one, which begins with what changes: a treatment's name and its figure.
 func (p *progress) draw(wordings ...string) {
 	line := wordings[len(wordings)-1]
 	if i := slices.IndexFunc(wordings, func(text string) bool { return words.Width(plain.Line(text)) < p.width }); i >= 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/measure"
 	"linerate/internal/control/run"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -50,11 +51,40 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", line, want)
 		}
 	}
+	state.Fits, state.Blocks, state.Last.Treatment = 5, 8, "list without net.ipv4.tcp_congestion_control"
+	for width, want := range map[int]string{
+		90: "57/84, at most 1 m 08 s left · list without net.ipv4.tcp_congestion_control: 119.6 MB/s",
+		80: "list without net.ipv4.tcp_congestion_control: 119.6 MB/s · 57/84, at most 1 m…",
+	} {
+		b.Reset()
+		p.width = width
+		p.show(state)
+		if line := strings.TrimPrefix(b.String(), "\r\x1b[K"); line != want {
+			t.Errorf("%q, want %q", line, want)
+		}
+	}
+	state.Fits = 0
 	b.Reset()
 	state.Last = nil
 	newProgress(&b, false).show(state)
 	if !strings.Contains(b.String(), "· arp_ignore=1, writes\n") {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// TestMeasureProgress: each line says how long is left, and nothing is said twice.
+func TestMeasureProgress(t *testing.T) {
+	var b strings.Builder
+	p := newProgress(&b, false)
+	for _, left := range []time.Duration{2 * time.Second, 1500 * time.Millisecond, 1500 * time.Millisecond, time.Second} {
+		p.replace(measureLine(measure.Progress{Phase: "measuring", Left: left, Write: 1e6, Read: -1, LostShare: -1, RatePerS: -1}))
+	}
+	want := ""
+	for _, left := range []string{"2", "1.5", "1"} {
+		want += "measuring · " + left + " s left · write 1 Mbit/s\n"
+	}
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
 
