@@ -57,6 +57,7 @@ type Measured struct {
 	Direction string   `json:"direction"` // write, read or both
 	Streams   int      `json:"streams"`
 	Latency   bool     `json:"latency,omitempty"`
+	Peer      string   `json:"peer,omitempty"` // iperf3: the server is iperf3's; absent: linerate's
 }
 
 // Ending is how a run ended: Run.Status, after Blocks of Planned blocks. Wide is how

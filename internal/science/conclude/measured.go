@@ -19,7 +19,7 @@ func Measured(run *record.Run) *record.Measured {
 			flows = append(flows, t.Flows...)
 		}
 	}
-	m := &record.Measured{}
+	m := &record.Measured{Peer: run.Design.Options["peer"]}
 	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
 	directions, protocols := map[string]int{}, map[string]bool{}
 	for _, f := range flows {

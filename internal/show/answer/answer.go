@@ -122,7 +122,20 @@ func Brief(c *record.Conclusion) string {
 	case m.Direction == flow.Both:
 		direction, flows = " "+flow.Write+" and "+flow.Read, flows+" each"
 	}
-	return fmt.Sprintf("%s%s, %s: %s", strings.ToUpper(strings.Join(m.Protocols, ", ")), direction, flows, headline)
+	return fmt.Sprintf("%s%s, %s: %s", generator(m), direction, flows, headline)
+}
+
+// generator is what the flows of a measurement are made by: "TCP"; with an iperf3 server, which
+// counts otherwise, "iperf3" or "iperf3 UDP".
+func generator(m *record.Measured) string {
+	protocols := strings.ToUpper(strings.Join(m.Protocols, ", "))
+	switch {
+	case m.Peer == "":
+		return protocols
+	case slices.Equal(m.Protocols, []string{flow.TCP}): // as an iperf3 client without -u
+		return m.Peer
+	}
+	return m.Peer + " " + protocols
 }
 
 func brief(c *record.Conclusion) string {

@@ -393,6 +393,16 @@ func TestBrief(t *testing.T) {
 	if got, want := Brief(measured.Conclusion), fmt.Sprintf("TCP write, %d flows: 956.1 Mbit/s", len(flows)); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want it to begin with %q", got, want)
 	}
+	measured.Design.Options = map[string]string{"peer": "iperf3"}
+	conclude.Conclude(measured)
+	if got, want := Brief(measured.Conclusion), fmt.Sprintf("iperf3 write, %d flows: 956.1 Mbit/s", len(flows)); !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want it to begin with %q", got, want)
+	}
+	measured.Conclusion.Measured.Protocols = []string{"udp"}
+	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, "iperf3 UDP write, ") {
+		t.Errorf("%q", got)
+	}
+	measured.Design.Options = nil
 	flows[0].OpenedBy = ""
 	conclude.Conclude(measured)
 	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, fmt.Sprintf("TCP write and read, %d flows each: ", len(flows)-1)) {

@@ -13,7 +13,7 @@ import (
 const (
 	mostID      = 30  // cells: a longer ID has a line of its own
 	mostRunName = 20  // cells: a longer name is cut
-	leastAnswer = 34  // cells, for a measurement's flows and figure: a longer answer with less room has a line of its own
+	leastAnswer = 35  // cells, for a measurement's flows and figure: a longer answer with less room has a line of its own
 	datedWidth  = 100 // of a terminal with room for the year in each line
 )
 

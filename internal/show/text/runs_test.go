@@ -52,6 +52,18 @@ latest is nas-7
 	}
 }
 
+// TestRunsMeasured: how a measurement was made and its figure are on lines of every width.
+func TestRunsMeasured(t *testing.T) {
+	const said = "iperf3 write, 1 flow: 940.1 Mbit/s"
+	runs := []notebook.Summary{{ID: "measure-192.168.1.10-12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the path, in a single trial."}}
+	for _, width := range []int{60, 80, 200} {
+		var b strings.Builder
+		if err := Runs(&b, runs, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), said) {
+			t.Errorf("%d: %v\n%s", width, err, b.String())
+		}
+	}
+}
+
 // TestRunsOfYears: without room for it in each line the year is in the head, unless runs are
 // of several years.
 func TestRunsOfYears(t *testing.T) {
