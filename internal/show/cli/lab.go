@@ -170,7 +170,7 @@ func (s streams) labReady(mode string, took time.Duration, host, flag string) {
 }
 
 func describeLab(t *topology.Topology) document.Document {
-	table := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "interface"}, {Head: "MAC address", Extra: true}, {Head: "link"}, {Head: "rate"}, {Head: "addresses", Wrap: true}}}
+	table := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "interface"}, {Head: "MAC address", From: 100}, {Head: "link"}, {Head: "rate"}, {Head: "addresses", Wrap: true}}}
 	for _, h := range t.Hosts {
 		for i, p := range h.Interfaces {
 			name := h.Name

@@ -28,7 +28,7 @@ type Column struct {
 	Group   string   // consecutive columns of one group stand under its name
 	Align   Align
 	Wrap    bool // prose: a cell may take several lines
-	Extra   bool // left out where there is no room
+	From    int  // columns of a terminal from which it is shown, whatever the cells are; 0: on any
 }
 
 // Align is where the cells of a column stand.

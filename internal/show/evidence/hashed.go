@@ -25,7 +25,7 @@ func Hashed(v *view.View) *document.Table {
 	caption := fmt.Sprintf("Goodput of hashed flows, in links (%s each)", number.LinkRate(curves[0].Groups[0].LinkBps))
 	t := &document.Table{Caption: caption, Columns: []document.Column{{Head: "links", Align: document.Right}, {Head: "flows", Align: document.Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: document.Right},
 		{Head: v.Confidence() + " of means", Align: document.Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: document.Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: document.Right},
-		{Head: "expected in", Shorter: []string{"expected"}, Align: document.Right}, {Head: "expected chance", Align: document.Right, Extra: true}, {Head: "chance by trials", Align: document.Right, Extra: true}, {}}}
+		{Head: "expected in", Shorter: []string{"expected"}, Align: document.Right}, {Head: "expected chance", Align: document.Right, From: 120}, {Head: "chance by trials", Align: document.Right, From: 120}, {}}}
 	if several {
 		t.Columns = append([]document.Column{{Head: "treatment"}}, t.Columns...)
 	}

@@ -129,8 +129,8 @@ func pathName(path []string) string {
 // Outages says what events in the window did to running flows, a row for each
 // treatment and instant; nil: there were no events.
 func Outages(v *view.View) *document.Table {
-	t := &document.Table{Name: "outages", Data: export.Rows(v.Run, "outages"), Columns: []document.Column{{Head: "running flows"}, {Head: "what happened", Wrap: true, Extra: true},
-		{Head: "withdrawn", Align: document.Right}, {Head: "others", Align: document.Right, Extra: true}, {Head: "others received nothing for", Extra: true},
+	t := &document.Table{Name: "outages", Data: export.Rows(v.Run, "outages"), Columns: []document.Column{{Head: "running flows"}, {Head: "what happened", Wrap: true, From: 120},
+		{Head: "withdrawn", Align: document.Right}, {Head: "others", Align: document.Right, From: 120}, {Head: "others received nothing for", From: 120},
 		{Head: "others moved"}, {Head: "received nothing for", Wrap: true}},
 		Notes: []string{"Withdrawn: flows whose path had an interface by which no flow arrives any more. " +
 			"Received nothing: at the receiver, from the last packet before the event to the first one after it (median). " +

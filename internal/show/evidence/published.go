@@ -81,7 +81,7 @@ func publishedLevel(v *view.View, factor, level, series string) *record.Treatmen
 // ToolReports is what other programs report, or the senders count, beside what was
 // received; nil: there is no such report.
 func ToolReports(v *view.View) *document.Table {
-	t := &document.Table{Caption: "Other counts, beside what was received, " + v.Scale.Unit, Columns: []document.Column{{Head: "treatment"}, {Head: "counted as", Extra: true, Wrap: true},
+	t := &document.Table{Caption: "Other counts, beside what was received, " + v.Scale.Unit, Columns: []document.Column{{Head: "treatment"}, {Head: "counted as", From: 100, Wrap: true},
 		{Head: "says", Align: document.Decimal}, {Head: "received", Align: document.Decimal}, {Head: "surplus", Align: document.Decimal}, {Head: "predicted", Align: document.Decimal}}}
 	for r, c := range v.Each() {
 		cell := r.Treatments[c]

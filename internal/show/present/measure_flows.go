@@ -28,7 +28,7 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 	t := &document.Table{Columns: []document.Column{{Head: "flow"}}}
 	places := severalPlaces(flows)
 	if places {
-		t.Columns = append(t.Columns, document.Column{Head: "from", Extra: true}, document.Column{Head: "to", Extra: true})
+		t.Columns = append(t.Columns, document.Column{Head: "from", From: 100}, document.Column{Head: "to", From: 100})
 	}
 	if len(flows) > listedFlows {
 		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })

@@ -28,19 +28,16 @@ const (
 	marked             // 4.00× +
 )
 
-// layout is how a table is laid out: which of its columns stand beside each
-// other, and in which form.
+// layout is how a table is laid out: how near its columns are, and in which form.
 type layout struct {
 	form
-	extra  bool // with extra columns
 	folded bool // heads may take several lines, and columns are as near as they can be
 	lines  int  // that a row's name may take
 }
 
 // layouts are tried in this order.
 var layouts = []layout{
-	{full, true, false, 2}, {full, false, false, 2}, {full, false, true, 2}, {worded, false, false, 2}, {worded, false, false, 3}, {worded, false, true, 3},
-	{marked, false, false, 2}, {marked, false, true, 2},
+	{full, false, 2}, {full, true, 2}, {worded, false, 2}, {worded, false, 3}, {worded, true, 3}, {marked, false, 2}, {marked, true, 2},
 }
 
 // column is a column of a table, spelled and padded.
@@ -71,11 +68,11 @@ func intervals(table *document.Table) bool {
 	})
 }
 
-// columnsOf spells some of a table's columns.
-func columnsOf(table *document.Table, places []int, l layout) (list []column) {
+// columnsOf spells some of a table's columns, those that a terminal of this width has.
+func (t *terminal) columnsOf(table *document.Table, places []int, l layout) (list []column) {
 	for _, at := range places {
 		of := table.Columns[at]
-		if of.Extra && !l.extra {
+		if t.width < of.From {
 			continue
 		}
 		c := column{heads: append([]string{of.Head}, of.Shorter...), group: of.Group, wrap: of.Wrap, near: l.folded,

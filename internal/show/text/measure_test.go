@@ -310,7 +310,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 }
 
 // TestMeasureTextPlaces: from where to where each flow goes is shown where that differs between
-// the flows.
+// the flows, on terminals wide enough, whatever the figures are.
 func TestMeasureTextPlaces(t *testing.T) {
 	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
 		for _, several := range []bool{false, true} {
@@ -319,9 +319,12 @@ func TestMeasureTextPlaces(t *testing.T) {
 			} else { // a flow of the other direction
 				m.Flows[1].Source, m.Flows[1].Destination = m.Flows[1].Destination, m.Flows[1].Source
 			}
-			for _, width := range []int{100, 120} {
-				if text := measureText(t, m, width); strings.Contains(text, "10.0.0.2 ") != several {
-					t.Errorf("width %d, several addresses %t:\n%s", width, several, text)
+			for _, width := range []int{60, 80, 99, 100, 120} {
+				for _, bps := range []float64{2e8, 199.71e6} {
+					m.Flows[2].GoodputBps = bps
+					if text := measureText(t, m, width); strings.Contains(text, "10.0.0.2 ") != (several && width >= 100) {
+						t.Errorf("width %d, several addresses %t, %v bit/s:\n%s", width, several, bps, text)
+					}
 				}
 			}
 		}

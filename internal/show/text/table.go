@@ -38,7 +38,7 @@ func (t *terminal) rows(table *document.Table) {
 		if l.form == full && len(groups) > 1 && intervals(table) {
 			continue // the interval of every ratio side by side is too much to read
 		}
-		if columns := columnsOf(table, all, l); t.fits(table, columns, l, false) {
+		if columns := t.columnsOf(table, all, l); t.fits(table, columns, l, false) {
 			t.caption(table)
 			t.grid(table, columns, len(groups) > 1 || groups != nil && columns[0].group != "")
 			t.notes(table, l.form)
@@ -54,7 +54,7 @@ func (t *terminal) rows(table *document.Table) {
 	t.caption(table)
 	l, fits := t.stacked(table, groups)
 	if !fits {
-		t.cards(table, columnsOf(table, all, layout{form: full, folded: true}))
+		t.cards(table, t.columnsOf(table, all, layout{form: full, folded: true}))
 		t.notes(table, full)
 		return
 	}
@@ -62,7 +62,7 @@ func (t *terminal) rows(table *document.Table) {
 		if k > 0 {
 			t.blank()
 		}
-		columns := columnsOf(table, g, l)
+		columns := t.columnsOf(table, g, l)
 		if name := columns[0].group; name != "" {
 			t.paragraph(bold, "  ", "    ", name)
 		}
@@ -76,7 +76,7 @@ func (t *terminal) rows(table *document.Table) {
 func (t *terminal) stacked(table *document.Table, groups [][]int) (layout, bool) {
 	for _, apart := range []bool{false, true} {
 		for _, l := range layouts {
-			if !slices.ContainsFunc(groups, func(g []int) bool { return !t.fits(table, columnsOf(table, g, l), l, apart) }) {
+			if !slices.ContainsFunc(groups, func(g []int) bool { return !t.fits(table, t.columnsOf(table, g, l), l, apart) }) {
 				return l, true
 			}
 		}
