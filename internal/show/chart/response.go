@@ -14,12 +14,16 @@ import (
 )
 
 // responseFigure draws a response by treatment with its interval, goodput with the
-// limit as a line: one panel for each condition, all on one scale.
+// limit as a line: one panel for each condition, all on one scale. False: it is a single value,
+// which needs none.
 func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 	if len(v.Rows) == 0 {
 		return figure.Figure{}, false
 	}
 	once := v.Once(m)
+	if once.Lone(m) {
+		return figure.Figure{}, false
+	}
 	f := figure.Figure{Name: m.Name, Title: responseTitle(once, m), Data: v.ResponseCSV(m), Note: dotsNote(v)}
 	v = once.Whole() // the CSV has all
 	high := 0.0
@@ -191,6 +195,8 @@ func responseTitle(v *view.View, m *view.Measure) string {
 			return ""
 		case m.Goodput() && t.LimitBps > 0 && r == v.Best && v.Baseline != nil:
 			return number.Percent(t.Efficiency)
+		case m.Goodput() && t.LimitBps > 0 && v.Best == nil && v.Baseline == nil: // as the table has it
+			return view.OfLimit(t) + " of the limit"
 		case m.Goodput() && t.LimitBps > 0:
 			return number.Percent(t.Efficiency) + " of the limit"
 		default:

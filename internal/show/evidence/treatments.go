@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/document"
@@ -78,7 +77,7 @@ func single(v *view.View) *document.Table {
 	for _, m := range v.Measures {
 		tr := v.Rows[0].Treatments[0]
 		var remarks []string
-		if part := ofLimit(tr); m.Goodput() && part != "" {
+		if part := view.OfLimit(tr); m.Goodput() && part != "" {
 			remarks = append(remarks, part+" % of the limit, "+limitOf(v, 0))
 		}
 		if m.Goodput() && tr.Unconnected > 0 {
@@ -135,9 +134,7 @@ func byChance(t *record.Treatment) string {
 // limitColumn adds goodput as a part of the limit, where that is known.
 func limitColumn(v *view.View, t *document.Table, p view.Pane) {
 	parts := cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
-		if part := ofLimit(tr); part != "" {
-			cell.Text = part + " %"
-		}
+		cell.Text = view.OfLimit(tr)
 		return cell
 	})
 	if slices.ContainsFunc(parts, func(c document.Cell) bool { return c.Text != "" }) {
@@ -255,19 +252,6 @@ func Settings(v *view.View) (blocks []document.Block) {
 		return nil
 	}
 	return blocks
-}
-
-// ofLimit spells goodput as a part of the limit, empty when that is unknown.
-func ofLimit(t *record.Treatment) string {
-	if !(t.LimitBps > 0) {
-		return ""
-	}
-	half := metric.Goodput.Estimate(t).HalfWidth() / t.LimitBps * 100
-	places := 1
-	if half > 0 {
-		places = max(0, min(1, number.Earned(half)))
-	}
-	return number.Round(t.Efficiency*100, places)
 }
 
 // partly describes flows that ran out of ports.

@@ -283,15 +283,19 @@ func (g *grid) PerColumn(say func(c int) string) string {
 }
 
 // BeforeAfter says something of the baseline and of the best fix; of rows of which none is
-// either, what they have in common.
+// either, of all, and once of those that agree.
 func (g *grid) BeforeAfter(say func(r *Row, c int) string) string {
 	if g.Baseline == nil && g.Best == nil {
 		var said words.ByText
 		for i := range g.Rows {
 			said.Add(g.PerColumn(func(c int) string { return say(&g.Rows[i], c) }), words.Name(g.Rows[i].Name))
 		}
-		if len(said.Texts) == 1 && len(g.Rows) > 1 {
-			return said.Texts[0] + " at " + words.FirstFew(said.Names[said.Texts[0]], "and")
+		if len(g.Rows) > 1 {
+			var parts []string
+			for _, text := range said.Texts {
+				parts = append(parts, text+" at "+words.FirstFew(said.Names[text], "and"))
+			}
+			return words.FirstFew(parts, "and")
 		}
 	}
 	pair := g.Pair()

@@ -60,6 +60,19 @@ func (m *Measure) EffectOn(t *record.Treatment) *record.Effect {
 // Goodput has a limit, and no other response has.
 func (m *Measure) Goodput() bool { return m.Name == metric.Goodput.Name }
 
+// OfLimit spells goodput as a part of the limit; empty: that is unknown.
+func OfLimit(t *record.Treatment) string {
+	if !(t.LimitBps > 0) {
+		return ""
+	}
+	half := metric.Goodput.Estimate(t).HalfWidth() / t.LimitBps * 100
+	places := 1
+	if half > 0 {
+		places = max(0, min(1, number.Earned(half)))
+	}
+	return number.Round(t.Efficiency*100, places) + " %"
+}
+
 // Spell is a treatment's estimate with its unit.
 func (m *Measure) Spell(t *record.Treatment) string {
 	if e := m.Estimate(t); e.Trials == 0 && !m.Goodput() {

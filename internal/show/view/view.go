@@ -42,6 +42,15 @@ func (v *View) Single() bool {
 	return len(v.Run.Trials) == 1 && len(v.Rows) == 1 && len(v.Columns) == 1 && v.Rows[0].Treatments[0] != nil
 }
 
+// Lone reports whether a measure has one value in all: of one trial of one treatment.
+func (v *View) Lone(m *Measure) bool {
+	values := 0
+	for r, c := range v.Each() {
+		values += max(1, len(m.Trials[r.Treatments[c].Name]))
+	}
+	return values == 1
+}
+
 // Panes lists a measure's panes, one for each condition.
 func (v *View) Panes(m *Measure) []Pane {
 	var list []Pane
