@@ -58,7 +58,7 @@ func TestAblate(t *testing.T) {
 	if f := p.Factors()[0]; f.Ablate != "all of it" || f.Levels[1].Part != "net.ipv4.tcp_sack" {
 		t.Errorf("the record says %+v", f)
 	}
-	if all, err := NewPlan(s, allParts); err != nil || len(all.Treatments) != len(want) {
+	if all, err := NewPlan(s, AllParts); err != nil || len(all.Treatments) != len(want) {
 		t.Errorf("all parts: %v, %+v", err, all)
 	}
 }

@@ -38,7 +38,7 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 		return nil, problems.Err()
 	}
 	s.fillIn()
-	if p, err := NewPlan(s, allParts); err == nil {
+	if p, err := NewPlan(s, AllParts); err == nil {
 		c.paths(p, whole)
 		c.protocols(p)
 		c.tools(p)

@@ -26,8 +26,8 @@ type PartLevels struct {
 	Levels []string `yaml:",value" json:"levels"`
 }
 
-// allParts stands for every part of a design.
-const allParts = "all"
+// AllParts stands for every part of a design.
+const AllParts = "all"
 
 // parts are those that were asked for; none: those that are not on demand.
 func (s *Study) parts(names []string) ([]Part, error) {
@@ -37,15 +37,15 @@ func (s *Study) parts(names []string) ([]Part, error) {
 	}
 	for _, name := range names {
 		switch {
-		case len(known) == 0 && name != allParts:
+		case len(known) == 0 && name != AllParts:
 			return nil, fmt.Errorf("part %q: study %s has no parts, it tries every combination of its levels", name, s.Name)
-		case name != allParts && !slices.Contains(known, name):
-			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, allParts)))
+		case name != AllParts && !slices.Contains(known, name):
+			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, AllParts)))
 		}
 	}
 	var list []Part
 	for _, p := range s.Design.Parts {
-		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, allParts) {
+		if len(names) == 0 && !p.OnDemand || slices.Contains(names, p.Name) || slices.Contains(names, AllParts) {
 			list = append(list, p)
 		}
 	}
@@ -206,8 +206,8 @@ func (c *checker) parts() {
 	}
 	for i, p := range c.Design.Parts {
 		path := fmt.Sprintf("design.parts[%d]", i)
-		if !studyName().MatchString(p.Name) || p.Name == allParts {
-			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, allParts)
+		if !studyName().MatchString(p.Name) || p.Name == AllParts {
+			c.report(path, "part name %q: expected small letters, digits and dashes, and not %q", p.Name, AllParts)
 		}
 		listed := map[string]int{}
 		for j, l := range p.Levels {

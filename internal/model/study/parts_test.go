@@ -47,7 +47,7 @@ func TestParts(t *testing.T) {
 		want []string
 	}{
 		{nil, normal}, {[]string{"crossed"}, crossed}, {[]string{"others"}, others},
-		{[]string{allParts}, slices.Concat(crossed[:2], others, normal[2:])},
+		{[]string{AllParts}, slices.Concat(crossed[:2], others, normal[2:])},
 	} {
 		p, err := NewPlan(s, test.ask...)
 		if err != nil {
@@ -63,7 +63,7 @@ func TestParts(t *testing.T) {
 	if _, err := NewPlan(parse(t, pair), "rows"); err == nil || !strings.Contains(err.Error(), "study pair has no parts") {
 		t.Errorf("%v", err)
 	}
-	if p, err := NewPlan(parse(t, pair), allParts); err != nil || len(p.Treatments) != 1 {
+	if p, err := NewPlan(parse(t, pair), AllParts); err != nil || len(p.Treatments) != 1 {
 		t.Errorf("%v, %v", p, err)
 	}
 }

@@ -106,7 +106,7 @@ func (d Design) check(given func(path string) bool, report source.Report) {
 
 // plan checks what only shows when levels are combined.
 func (c *checker) plan() {
-	p, err := NewPlan(c.Study, allParts)
+	p, err := NewPlan(c.Study, AllParts)
 	if err != nil {
 		c.report("factors", "%v", err)
 		return

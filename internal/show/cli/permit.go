@@ -12,7 +12,9 @@ import (
 	"linerate/internal/control/permitted"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
 	"linerate/internal/model/source"
+	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/studies"
 )
@@ -58,6 +60,44 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 		return nil
 	}
 	return err
+}
+
+// permitRun is permit for the commands of a run in the notebook, which may be from elsewhere
+// as a file may.
+func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) error {
+	if saved.StudyFile == "" { // a measurement
+		return nil
+	}
+	plan, err := study.PlanOf(saved)
+	if err != nil {
+		return usageError(err)
+	}
+	commands := plan.Commands()
+	if len(commands) > 0 {
+		builtIn := builtInCommands()
+		commands = slices.DeleteFunc(commands, func(c topology.Command) bool {
+			return slices.ContainsFunc(builtIn, func(b topology.Command) bool { return b.Node == c.Node && b.Alike == c.Alike })
+		})
+	}
+	return s.permit(ctx, "run "+saved.ID, trust, commands)
+}
+
+// builtInCommands are what the built-in studies execute.
+func builtInCommands() (list []topology.Command) {
+	for _, name := range studies.Names() {
+		file, text, err := readStudy(name)
+		if err != nil {
+			continue // its commands are asked about
+		}
+		s, err := study.Parse(file, text)
+		if err != nil {
+			continue
+		}
+		if plan, err := study.NewPlan(s, study.AllParts); err == nil {
+			list = append(list, plan.Commands()...)
+		}
+	}
+	return list
 }
 
 // commandLines has a line for each command, of many for the first ones.

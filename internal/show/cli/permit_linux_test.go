@@ -2,14 +2,19 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/control/permitted"
 	"linerate/internal/kernel/file"
+	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/sciencetest"
 )
 
 // programStudy executes a program for its hosts, which leaves a file.
@@ -77,6 +82,46 @@ func TestCommandsAreAskedAbout(t *testing.T) {
 	}
 }
 
+// TestResumedRunsAreAskedAbout: a notebook may be from elsewhere, with runs that name
+// commands. What was permitted when a run was begun is not asked about again.
+func TestResumedRunsAreAskedAbout(t *testing.T) {
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "notebook.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := sciencetest.Run(7, 1)
+	run.ID, run.Study, run.StudyFile = "program-7", "program", programStudy
+	run.Design.Replicates = 2
+	err = store.Begin(t.Context(), run)
+	for _, trial := range run.Trials {
+		err = errors.Join(err, store.SaveTrial(t.Context(), run.ID, trial))
+	}
+	run.Status = notebook.Interrupted
+	if err := errors.Join(err, store.Finish(t.Context(), run), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	resume, keep := []string{"run", "--resume", run.ID, "--quiet", "--replicates", "20"}, []string{"tune", "--run", run.ID, "--keep", "kept.conf", "--quiet"}
+	for _, args := range [][]string{resume, keep} {
+		status, out := statusOf(t, command(t, t.Context(), dir, args...))
+		if status != ExitUsage || !strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") || !strings.Contains(out, "--trust") {
+			t.Errorf("%v: status %d\n%s", args, status, out)
+		}
+	}
+	if os.Remove(ran) == nil {
+		t.Error("a run's commands were executed that had not been permitted")
+	}
+	for _, args := range [][]string{append(resume, "--trust"), resume} {
+		if _, out := statusOf(t, command(t, t.Context(), dir, args...)); os.Remove(ran) != nil {
+			t.Errorf("%v did not execute:\n%s", args, out)
+		}
+	}
+	if _, out := statusOf(t, command(t, t.Context(), dir, keep...)); strings.Contains(out, "not been permitted") {
+		t.Errorf("%v: asked again:\n%s", keep, out)
+	}
+}
+
 // TestCommandsAreConfirmed: at a terminal the answer decides, and it is remembered.
 func TestCommandsAreConfirmed(t *testing.T) {
 	dir := t.TempDir()
@@ -120,6 +165,18 @@ func TestBuiltInStudiesAreNotAskedAbout(t *testing.T) {
 	}
 	if err := s.permit(context.Background(), "./ecmp-bgp", false, nil); err != nil {
 		t.Errorf("a file without commands: %v", err)
+	}
+	_, text, err := readStudy("ecmp-bgp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed := &record.Run{ID: "ecmp-bgp-7", Study: "ecmp-bgp", StudyFile: string(text)}
+	if err := s.permitRun(context.Background(), resumed, false); err != nil {
+		t.Errorf("a run of a built-in study that is resumed: %v", err)
+	}
+	resumed.Design.Set = []string{"topology.hosts.server1.via=[evil]"}
+	if err := s.permitRun(context.Background(), resumed, false); err == nil || !strings.Contains(err.Error(), "evil") {
+		t.Errorf("a run that replaces what a built-in study executes: %v", err)
 	}
 	if _, err := os.Stat(os.Getenv("LINERATE_NOTEBOOK") + permitted.Suffix); err == nil {
 		t.Error("something was permitted")

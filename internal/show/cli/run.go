@@ -35,7 +35,8 @@ continues an interrupted run, and adds blocks to a finished one if --replicates,
 --until or --budget ask for more.
 
 Exit status: 0 the question was answered; 1 linerate failed; 2 bad usage or
-input; 3 answered, but a trust check failed; 130 interrupted.`,
+input; 3 answered, but a trust check failed; 130 interrupted. A second Ctrl-C
+ends the run at once.`,
 		Example: `  linerate run arp-flux
   linerate run nas.yaml --name "after the new cable"
   linerate run arp-flux --only "kernel defaults,static ARP entries" --seed 7
@@ -80,7 +81,19 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		return err
 	}
 	defer store.Close()
-	if plan != nil {
+	var saved *record.Run // that is resumed
+	if plan == nil {
+		id, err := findRun(ctx, store, f.resume)
+		if err != nil {
+			return err
+		}
+		if saved, err = store.Run(ctx, id); err != nil {
+			return err
+		}
+		if err := s.permitRun(ctx, saved, f.trust); err != nil {
+			return err
+		}
+	} else {
 		if err := f.parameters(s.err, args[0], run.ParameterWarnings(plan, proc.Sysctls{})); err != nil {
 			return err
 		}
@@ -101,20 +114,12 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		progress.show(p)
 	}
 	var result *record.Run
-	if f.resume != "" {
-		id, findErr := findRun(ctx, store, f.resume)
-		if findErr != nil {
-			return findErr
-		}
-		saved, findErr := store.Run(ctx, id)
-		if findErr != nil {
-			return findErr
-		}
+	if saved != nil {
 		if warning := run.BudgetWarning(saved, options.Redesign); warning != "" {
 			say(s.err, "linerate: %s\n", warning)
 		}
 		options.Again = strings.Join(spelled(f.flags, designFlags...), " ")
-		result, err = run.Resume(ctx, store, id, options)
+		result, err = run.Resume(ctx, store, saved.ID, options)
 		if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
 			return usageError(err)
 		}

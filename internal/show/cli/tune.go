@@ -164,6 +164,9 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 		return err
 	}
 	if f.options.Keep != "" { // which is proven by trials
+		if err := s.permitRun(cmd.Context(), runs[0], f.trust); err != nil {
+			return err
+		}
 		claim, err := enter(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait)
 		if err != nil {
 			return err
