@@ -28,7 +28,7 @@ machines: ## the tests that boot machines with other kernels and drivers: user-m
 
 soak: ## the tests that take minutes, in network namespaces
 	@script/setup test
-	LINERATE_SOAK=1 LINERATE_REQUIRE_NETNS=1 go test -count=1 -timeout 1800s -run 'TestTuneBothBuffers|TestHostileClients' ./internal/show/cli
+	LINERATE_SOAK=1 LINERATE_REQUIRE_NETNS=1 go test -count=1 -timeout 1800s -run 'TestTuneBothBuffers|TestHostileClients|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
 
 cross: ## compile for every system linerate is made for
 	@script/cross

@@ -20,6 +20,8 @@ var otherSkips = map[string]string{
 	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
 	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",
 	"internal/kernel/file/private_test.go":               "needs root, to own files of other users",
+	"internal/host/iperf3/server/slow_test.go":           "takes as long as a client may: make soak",
+	"internal/show/cli/bounds_netns_test.go":             "needs root, to make control groups",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
 }

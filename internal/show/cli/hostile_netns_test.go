@@ -115,6 +115,56 @@ func TestServerStops(t *testing.T) {
 	})
 }
 
+// TestConnectionsBeyondTheBound: of more connections than a client has asked for, each with
+// its flow's cookie, the server keeps no more than are within the client's bound.
+func TestConnectionsBeyondTheBound(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
+		s := startServer(t, "--max-connections", "4", "--max-flows", "4")
+		s.measure(t)
+		before := s.reading(t)
+		for _, protocol := range flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.TCP }) {
+			h := &hostile{from: net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}
+			b, control, err := h.enter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := message.FlowRequest{ID: "a", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: protocol}}
+			if flow.Of(protocol).Transactional() {
+				o.Connections, o.Threads = 4, 1
+			}
+			if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{o}, nil); err != nil {
+				t.Fatalf("%s: %v", protocol, err)
+			}
+			const many, most = 300, 4 * 4 // with the threads' epolls, and crr's twice as many
+			var held []net.Conn
+			for range many {
+				if c, err := h.dial(); err == nil {
+					_, _ = c.Write(greeting.CookieFrame(o.Cookie))
+					held = append(held, c)
+				}
+			}
+			s.measure(t)
+			var now reading
+			within := before.descriptors + 2*most + spareResources
+			for until := time.Now().Add(settlesWithin); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+				if now = s.reading(t); now.descriptors <= within {
+					break
+				}
+			}
+			if now.descriptors > within {
+				t.Errorf("%s: %d descriptors with %d connections, %d before", protocol, now.descriptors, many, before.descriptors)
+			}
+			for _, c := range held {
+				c.Close()
+			}
+			b.Close()
+			control.Close()
+		}
+	})
+}
+
 // server is one in a process of its own.
 type serverProcess struct {
 	command *exec.Cmd
@@ -126,10 +176,37 @@ const hostilePort = "5202"
 
 func startServer(t *testing.T, arguments ...string) *serverProcess {
 	t.Helper()
-	s := &serverProcess{ended: make(chan struct{}), said: &transcript{}}
-	s.command = exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201", "--max-duration", "30s"}, arguments...)...)
-	s.command.Stderr, s.command.Stdout = s.said, s.said
-	if err := s.command.Start(); err != nil {
+	s := startServerAs(t, serverCommand(arguments...))
+	s.listens(t)
+	return s
+}
+
+// listens waits until the server says so.
+func (s *serverProcess) listens(t *testing.T) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "listening on"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("the server does not listen: %s", s.said)
+		}
+	}
+}
+
+func serverCommand(arguments ...string) *exec.Cmd {
+	return exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201", "--max-duration", "30s"}, arguments...)...)
+}
+
+// startServerAs starts a command that is a server in the end, and does not wait until it
+// listens.
+func startServerAs(t *testing.T, command *exec.Cmd) *serverProcess {
+	t.Helper()
+	s := &serverProcess{command: command, ended: make(chan struct{}), said: &transcript{}}
+	if command.Stdout == nil {
+		command.Stdout = s.said
+	}
+	if command.Stderr == nil {
+		command.Stderr = s.said
+	}
+	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -140,11 +217,6 @@ func startServer(t *testing.T, arguments ...string) *serverProcess {
 		_ = s.command.Process.Kill()
 		<-s.ended
 	})
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "listening on"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("the server does not listen: %s", s.said)
-		}
-	}
 	return s
 }
 
@@ -247,6 +319,33 @@ func (h *hostile) dial() (net.Conn, error) {
 	return dialer.Dial("tcp", "127.0.0.1:"+hostilePort)
 }
 
+// enter greets the server, and returns a bus on which it is and the connection.
+func (h *hostile) enter(ctx context.Context) (*bus.Bus, net.Conn, error) {
+	control, err := h.dial()
+	if err != nil {
+		return nil, nil, err
+	}
+	_ = control.SetDeadline(time.Now().Add(5 * time.Second))
+	_, err = greeting.Introduce(control, "")
+	_ = control.SetDeadline(time.Time{})
+	var b *bus.Bus
+	if err == nil {
+		b, err = bus.Start()
+	}
+	if err == nil {
+		if err = b.Attach(record.NodeServer, control); err == nil {
+			_, err = b.Hellos(ctx, []string{record.NodeServer})
+		}
+	}
+	if err != nil {
+		if b != nil {
+			b.Close()
+		}
+		control.Close()
+	}
+	return b, control, err
+}
+
 // visit is one session: connections that say nothing, or anything, and requests.
 func (h *hostile) visit(ctx context.Context) {
 	var held []net.Conn
@@ -264,29 +363,14 @@ func (h *hostile) visit(ctx context.Context) {
 	for range h.random.IntN(80) {
 		hold([]byte("lin"))
 	}
-	control, err := h.dial()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(4))*time.Second)
+	defer cancel()
+	b, control, err := h.enter(ctx)
 	if err != nil {
 		return
 	}
 	defer control.Close()
-	_ = control.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := greeting.Introduce(control, ""); err != nil {
-		return
-	}
-	_ = control.SetDeadline(time.Time{})
-	b, err := bus.Start()
-	if err != nil {
-		return
-	}
 	defer b.Close()
-	if b.Attach(record.NodeServer, control) != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(4))*time.Second)
-	defer cancel()
-	if _, err := b.Hellos(ctx, []string{record.NodeServer}); err != nil {
-		return
-	}
 	for ctx.Err() == nil {
 		verb, request, cookies := h.request()
 		brief, stop := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(200))*time.Millisecond)

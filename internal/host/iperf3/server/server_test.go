@@ -246,7 +246,7 @@ func TestSameCookie(t *testing.T) {
 // stream.
 func TestUnproven(t *testing.T) {
 	port, _ := open(t, "127.0.0.1", unchanged)
-	ask := func(from string, size int) (answer []byte) {
+	ask := func(from string, question string) (answer []byte) {
 		t.Helper()
 		local := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))
 		dialer := net.Dialer{LocalAddr: local}
@@ -255,7 +255,7 @@ func TestUnproven(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if _, err := conn.Write(append(iperf3.Hello[:], make([]byte, 100)...)[:size]); err != nil {
+		if _, err := conn.Write([]byte(question)); err != nil {
 			t.Fatal(err)
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
@@ -266,25 +266,29 @@ func TestUnproven(t *testing.T) {
 		}
 		return buffer[:n]
 	}
-	if got := ask("127.0.0.1", 4); len(got) > 0 {
+	hello := string(iperf3.Hello[:])
+	if got := ask("127.0.0.1", hello); len(got) > 0 {
 		t.Errorf("with no test, the answer is %q", got)
 	}
 	r := dial(t, port)
 	r.asks(iperf3.Parameters{UDP: true, Time: 1, Parallel: 2, Reverse: true, ClientVersion: "3.12"})
 	r.hears(iperf3.CreateStreams)
-	if got := ask("127.0.0.2", 4); len(got) > 0 {
+	if got := ask("127.0.0.2", hello); len(got) > 0 {
 		t.Errorf("to another address, the answer is %q", got)
 	}
-	if got := ask("127.0.0.1", 5); len(got) > 0 {
+	if got := ask("127.0.0.1", hello+"\x00"); len(got) > 0 {
 		t.Errorf("to five bytes, the answer is %q", got)
 	}
+	if got := ask("127.0.0.1", "abcd"); len(got) > 0 {
+		t.Errorf("to four other bytes, the answer is %q", got)
+	}
 	for range 2 {
-		if got := ask("127.0.0.1", 4); !iperf3.IsHelloAnswer(got) || len(got) != 4 {
+		if got := ask("127.0.0.1", hello); !iperf3.IsHelloAnswer(got) || len(got) != 4 {
 			t.Errorf("to the client, the answer is %q", got)
 		}
 	}
 	r.hears(iperf3.TestStart)
-	if got := ask("127.0.0.1", 4); len(got) > 0 {
+	if got := ask("127.0.0.1", hello); len(got) > 0 {
 		t.Errorf("to one too many, the answer is %q", got)
 	}
 }
