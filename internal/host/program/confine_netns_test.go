@@ -2,8 +2,10 @@ package program
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,4 +71,42 @@ func TestConfined(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUnconfined: what an agent without root starts cannot gain privileges, and the reason
+// why it can write is known.
+func TestUnconfined(t *testing.T) {
+	kerneltest.Parallel(t)
+	if os.Geteuid() == 0 {
+		asUser(t)
+		return
+	}
+	l := NewLauncher()
+	defer l.Close()
+	p, err := l.Start([]string{"cat", "/proc/self/status"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.End(t.Context(), false)
+	if said := p.Said(); !strings.Contains(said, "NoNewPrivs:\t1\n") || !strings.Contains(said, "CapEff:\t0000000000000000\n") {
+		t.Errorf("it can gain privileges:\n%s", said)
+	}
+	if why := p.Printed("p1", 100).NotConfined; !strings.Contains(why, "unshare(CLONE_NEWNS): operation not permitted") {
+		t.Errorf("not confined: %q", why)
+	}
+	// su(1) and sudo(8) are such programs: as root's they would be another user's.
+	if said := said(t, l, "test -u /bin/su && /bin/su -s /bin/sh -c id root </dev/null"); strings.Contains(said, "uid=0") {
+		t.Errorf("a set-user-ID program has its owner's rights: %s", said)
+	}
+}
+
+// asUser runs the test as an ordinary user.
+func asUser(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 64322, Gid: 64322}}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as an ordinary user: %v\n%s", err, out)
+	}
 }

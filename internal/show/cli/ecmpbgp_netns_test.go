@@ -90,6 +90,9 @@ func TestKilledConductorLeavesNoDaemon(t *testing.T) {
 		t.Log(said.Text())
 	}
 	daemons := below(cmd.Process.Pid, "bird")
+	for _, pid := range daemons {
+		confined(t, pid)
+	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if len(daemons) != 4 {
@@ -100,6 +103,38 @@ func TestKilledConductorLeavesNoDaemon(t *testing.T) {
 		if len(daemons) > 0 && time.Now().After(until) {
 			t.Fatalf("daemons %v outlive their conductor", daemons)
 		}
+	}
+}
+
+// confined checks what decision 0032 promises of a daemon: it gains no privileges, has the
+// capabilities of tools alone, and can write to nothing but file systems in memory.
+func confined(t *testing.T, pid int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"NoNewPrivs:\t1\n", "CapBnd:\t0000000000807400\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("a daemon's status has no %q:\n%s", want, text)
+		}
+	}
+	mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(mounts)) {
+		// ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS … - TYPE (proc_pid_mountinfo(5)).
+		fields := strings.Fields(line)
+		n++
+		inMemory := slices.Contains([]string{"/tmp", "/var/tmp", "/dev/shm", "/run"}, fields[4]) && strings.Contains(line, " - tmpfs tmpfs ")
+		if options := strings.Split(fields[5], ","); !slices.Contains(options, "nosuid") || !inMemory && !slices.Contains(options, "ro") {
+			t.Errorf("a daemon may write there, or gain privileges: %s", line)
+		}
+	}
+	if n < 3 {
+		t.Errorf("%d mounts:\n%s", n, mounts)
 	}
 }
 
