@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ import (
 
 // Main runs the command line and returns the exit status.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	out, errs = filtered(out, errs)
 	root := newRoot(streams{in, out, errs, args})
@@ -38,9 +39,45 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		err = coded.cause
 	}
 	if err != nil {
-		say(errs, "linerate: %v\n", err)
+		sayLast(ctx, errs, err)
 	}
 	return status
+}
+
+// oneSignal is how long signals count as the first one: a terminal, a shell and timeout(1)
+// may each send it.
+const oneSignal = 100 * time.Millisecond
+
+// untilSignal is a context that SIGINT and SIGTERM end. A second signal ends the process at
+// once, unless the command handles it itself: the agents of a run end with their streams,
+// and guards revert what is left.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() {
+		time.Sleep(oneSignal)
+		stop()
+	})
+	return ctx, stop
+}
+
+// lastWords is how long a command that a signal has ended waits for its error to be written:
+// what reads it may have stopped, and must not keep the process.
+const lastWords = 500 * time.Millisecond
+
+func sayLast(ctx context.Context, errs io.Writer, err error) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		say(errs, "linerate: %v\n", err)
+	}()
+	var over <-chan time.Time // never, without a signal
+	if ctx.Err() != nil {
+		over = time.After(lastWords)
+	}
+	select {
+	case <-written:
+	case <-over:
+	}
 }
 
 // Command is the command line without streams, for manual pages and completions.

@@ -8,10 +8,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -165,8 +162,6 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 		log.w = io.Discard
 	}
 	o.OnSession = log.line
-	// A second signal ends the process at once, as it does without a handler.
-	defer context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })()
 	return f.aliases.while(ctx, "serve", log.w, func(ctx context.Context) error {
 		listeners, err := f.open(ctx, log.w)
 		if err != nil {
