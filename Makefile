@@ -8,6 +8,9 @@ export GOTOOLCHAIN := local
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 
+# How long a server is under load in make soak: 8h is a night.
+soak: export LINERATE_SOAK ?= 10m
+
 .PHONY: help build demo test machines soak cross fuzz audit bench release clean setup
 
 help: ## list the targets
@@ -26,9 +29,9 @@ test: ## everything that is checked before a change is taken
 machines: ## the tests that boot machines with other kernels and drivers: user-mode Linux and QEMU
 	@script/machines
 
-soak: ## the tests that take minutes, in network namespaces
+soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test
-	LINERATE_SOAK=1 LINERATE_REQUIRE_NETNS=1 go test -count=1 -timeout 1800s -run 'TestTuneBothBuffers|TestHostileClients|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
+	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestTuneBothBuffers|TestSoak|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
 
 cross: ## compile for every system linerate is made for
 	@script/cross

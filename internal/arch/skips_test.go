@@ -24,6 +24,7 @@ var otherSkips = map[string]string{
 	"internal/show/cli/bounds_netns_test.go":             "needs root, to make control groups",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
+	"internal/show/cli/soak_netns_test.go":               "takes minutes or hours: make soak",
 }
 
 // TestSkips: a function that skips a test asks for the variable first.

@@ -22,7 +22,10 @@ import (
 // and what they run inside a lab.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"linerate": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"linerate": func() {
+			inspect()
+			os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		},
 		"reach":    reach,
 		"stranger": stranger,
 	})
