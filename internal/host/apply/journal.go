@@ -166,8 +166,9 @@ type journal struct {
 const maxJournal = 64 << 20
 
 // openJournal locks a journal and reads what is there: the header it was written with, and
-// the changes that were not undone. A journal without any is removed. The error is
-// file.ErrLocked while its agent lives.
+// the changes that were not undone. A journal without any is removed, and so is one that
+// cannot be read and is of before the machine restarted. The error is file.ErrLocked while
+// its agent lives.
 func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	j := &journal{path: path, header: h}
 	fail := func(err error) (*journal, header, []*entry, error) {
@@ -190,6 +191,11 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 		f.Close() // its agent removed it after we had opened it
 	}
 	was, entries, good, err := readJournal(j.file)
+	if err != nil && was.Boot != "" && was.Boot != h.Boot {
+		// A power cut leaves any part of what was not synced, such as zeros in place of a
+		// line. It has also ended every change.
+		entries, err = nil, nil
+	}
 	if err != nil {
 		return fail(err)
 	}
