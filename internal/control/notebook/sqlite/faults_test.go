@@ -80,13 +80,40 @@ func TestPowerCut(t *testing.T) {
 	}) {
 		return
 	}
-	disk, promised, random := kerneltest.NewDisk(), -1, rand.New(rand.NewPCG(1, 2))
-	opened, at := 0, filepath.Join(t.TempDir(), "notebook.db")
+	promised, opened := -1, 0
+	cuts(t, calls, func(path string) error {
+		opened++
+		s, err := Open(background, path)
+		if err != nil {
+			return err
+		}
+		if promised >= 0 {
+			err = whole(s, "arp-flux-7", promised)
+		}
+		return errors.Join(err, s.Close())
+	}, func(c kerneltest.Call) bool {
+		if filepath.Base(c.Path) != "promised" {
+			return false
+		}
+		if c.Op == kerneltest.Write {
+			promised = int(c.Data[0] - '0')
+		}
+		return true
+	})
+	t.Logf("%d calls, %d notebooks opened", len(calls), opened)
+	if promised != 4 || opened < 100 {
+		t.Errorf("%d trials, %d notebooks: the test does not test", promised, opened)
+	}
+}
+
+// cuts cuts the power behind each call, and has check look at each notebook that may be
+// left. Calls for which aside returns true are not of the notebook.
+func cuts(t *testing.T, calls []kerneltest.Call, check func(path string) error, aside func(kerneltest.Call) bool) {
+	t.Helper()
+	disk, random := kerneltest.NewDisk(), rand.New(rand.NewPCG(1, 2))
+	at := filepath.Join(t.TempDir(), "notebook.db")
 	for i, c := range calls {
-		if filepath.Base(c.Path) == "promised" {
-			if c.Op == kerneltest.Write {
-				promised = int(c.Data[0] - '0')
-			}
+		if aside(c) {
 			continue
 		}
 		disk.Do(c)
@@ -96,30 +123,17 @@ func TestPowerCut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			found := disk.Cut(remains, random)
-			for name, text := range found {
+			for name, text := range disk.Cut(remains, random) {
 				if base := filepath.Base(name); strings.HasPrefix(base, "notebook.db") && filepath.Dir(name) == filepath.Dir(calls[0].Path) {
 					if err := os.WriteFile(filepath.Join(filepath.Dir(at), base), text, 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			opened++
-			s, err := Open(background, at)
-			if err != nil {
-				t.Fatalf("cut behind call %d (%s %s), %d: %v", i, c.Op, filepath.Base(c.Path), remains, err)
-			}
-			if promised >= 0 {
-				err = whole(s, "arp-flux-7", promised)
-			}
-			if err := errors.Join(err, s.Close()); err != nil {
+			if err := check(at); err != nil {
 				t.Fatalf("cut behind call %d (%s %s), %d: %v", i, c.Op, filepath.Base(c.Path), remains, err)
 			}
 		}
-	}
-	t.Logf("%d calls, %d notebooks opened", len(calls), opened)
-	if promised != 4 || opened < 100 {
-		t.Errorf("%d trials, %d notebooks: the test does not test", promised, opened)
 	}
 }
 
