@@ -41,6 +41,11 @@ func TestRulesBite(t *testing.T) {
 		{"a child with secrets", "internal/host/program/x.go", "import \"os/exec\"\nvar a = exec.Command(\"x\")", childViolations, "exec.Command"},
 		{"an environment with secrets", "internal/control/lab/x.go", "import \"os\"\nvar a = os.Environ()", childViolations, "os.Environ"},
 		{"a child in a test", "internal/host/program/x_test.go", "import \"os/exec\"\nvar a = exec.Command(\"x\")", childViolations, ""},
+		{"a sleep", "internal/host/serve/x.go", "import \"time\"\nfunc f() { time.Sleep(1) }", waitViolations, "sleeps"},
+		{"a wait under a lock", "internal/host/serve/x.go", "func (s s) f() { s.mu.Lock(); defer s.mu.Unlock(); s.all.Wait() }", waitViolations, "calls Wait under a lock"},
+		{"a receive under a lock", "internal/bus/x.go", "func (s s) f() { s.mu.Lock(); <-s.done; s.mu.Unlock() }", waitViolations, "receives from a channel"},
+		{"a wait after a lock", "internal/host/serve/x.go", "func (s s) f() { s.mu.Lock(); s.mu.Unlock(); s.all.Wait(); <-s.done }", waitViolations, ""},
+		{"another goroutine's wait", "internal/host/serve/x.go", "func (s s) f() { s.mu.Lock(); go func() { s.all.Wait() }(); s.mu.Unlock() }", waitViolations, ""},
 		{"cgo", "internal/kernel/x.go", `import "C"`, importViolations, `"C"`},
 		{"cgo in a test", "internal/kernel/x_test.go", `import "C"`, importViolations, `"C"`},
 

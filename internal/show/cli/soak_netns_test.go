@@ -40,8 +40,8 @@ func TestSoak(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		s := startServer(t, "--max-clients", "40")
 		soak := &soaking{server: s, series: map[string][]float64{}}
-		// Thirty cycles or more, so that a median stands for ten.
-		cycle := min(duration/30, time.Minute)
+		// Thirty cycles in ten minutes, so that a median of rests stands for nine.
+		cycle := min(max(duration/30, 10*time.Second), time.Minute)
 		began := time.Now()
 		warm := began.Add(duration / 10)
 		for time.Since(began) < duration && !t.Failed() {
@@ -86,13 +86,20 @@ func (k *soaking) load(t *testing.T, length time.Duration, reads bool) {
 		{at + ":" + hostilePort, "--protocol", "crr"}, {at + ":" + hostilePort, "--protocol", "udp-rr"},
 		{"--iperf3", at + ":5201"},
 	}
-	for ctx.Err() == nil {
-		k.server.answers(t, honest[k.honest%len(honest)]...)
-		k.honest++
+	measured := make(chan int, 1)
+	go func() {
+		n := k.honest
+		for ; ctx.Err() == nil; n++ {
+			k.server.answers(t, honest[n%len(honest)]...)
+		}
+		measured <- n
+	}()
+	for tick := time.NewTicker(time.Second); ctx.Err() == nil; <-tick.C {
 		if reads {
 			k.read(t, "load", 0)
 		}
 	}
+	k.honest = <-measured
 	cancel()
 	hostile.Wait()
 	k.visits += hostile.visits.Load()
