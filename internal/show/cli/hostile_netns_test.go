@@ -239,13 +239,20 @@ func (s *serverProcess) measure(t *testing.T) {
 // answers is measure with an address and flags of its own.
 func (s *serverProcess) answers(t *testing.T, arguments ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	if err := s.asked(t.Context(), arguments...); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *serverProcess) asked(ctx context.Context, arguments ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	output, err := exec.CommandContext(ctx, "linerate", append([]string{"measure", "--source", "127.0.1.1",
 		"--duration", "300ms", "--warmup", "100ms", "--no-save", "--json"}, arguments...)...).CombinedOutput()
 	if exit, is := err.(*exec.ExitError); err != nil && !(is && exit.ExitCode() == ExitDoubt) {
-		t.Errorf("an honest measurement (%s): %v\n%.2000s\nthe server: %.2000s", strings.Join(arguments, " "), err, output, s.said)
+		return fmt.Errorf("an honest measurement (%s): %w\n%.2000s\nthe server: %.2000s", strings.Join(arguments, " "), err, output, s.said)
 	}
+	return nil
 }
 
 // reading is what the server's process has; memory is anonymous: other pages are those of
