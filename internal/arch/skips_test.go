@@ -24,6 +24,7 @@ var otherSkips = map[string]string{
 	"internal/show/cli/bounds_netns_test.go":             "needs root, to make control groups",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
+	"internal/control/notebook/sqlite/faults_test.go":    "run a second time, without the race detector",
 	"internal/show/cli/soak_netns_test.go":               "takes minutes or hours: make soak",
 }
 
