@@ -66,9 +66,9 @@ type soaking struct {
 	honest int
 	// repeated is how many measurements failed, and were repeated.
 	repeated int
-	visits int64
-	order  []string // of the series
-	series map[string][]float64
+	visits   int64
+	order    []string // of the series
+	series   map[string][]float64
 }
 
 // load has clients of all kinds at work for a while, and reads what the server has.
