@@ -27,7 +27,7 @@ func TestNewStudiesRun(t *testing.T) {
 			if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			run := runLab(t, dir, file, "--replicates", "2", "--set", "workload.duration=300ms", "--seed", "7")
+			run := runLab(t, dir, file, "--replicates", "1", "--set", "workload.duration=300ms", "--seed", "7")
 			if len(run.Treatments) != test.treatments || run.Study != test.kind {
 				t.Errorf("%s: %d treatments, want %d", run.Study, len(run.Treatments), test.treatments)
 			}
