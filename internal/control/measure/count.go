@@ -128,8 +128,9 @@ func (s *session) counter(from string) string {
 	return record.NodeServer
 }
 
-// intervals are what came of a direction's flows in each interval; the last one
-// may be shorter.
+// intervals are what came of a direction's flows in each interval. What is left of the
+// window after the last whole one is an interval of its own if it is half as long at least, and
+// a part of that one otherwise: over a moment a rate says nothing.
 func (s *session) intervals(t *record.Trial, readings trial.Readings, from string) []record.MeasureInterval {
 	of := ids{}
 	for _, f := range sentBy(t.Flows, from) {
@@ -153,7 +154,7 @@ func (s *session) intervals(t *record.Trial, readings trial.Readings, from strin
 	}
 	const early = 0.99 // samples come on time, but their clock is not ours
 	for _, sample := range h.Series {
-		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) {
+		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) && h.End.BeganNs-sample.AtNs >= int64(s.options.Interval)/2 {
 			add(sample.AtNs, ofSamples(sample.Flows, of))
 		}
 	}

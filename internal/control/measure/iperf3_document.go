@@ -21,11 +21,11 @@ func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, close
 		sends := d.Direction == flow.Write
 		d.Peer, d.TotalBytes = peerCount(t, closed, sends), total(t, closed, sends)
 		for _, f := range t.Flows {
-			if (f.From == record.NodeClient) == sends && d.Counted != record.CountedByPeer {
+			if (f.From == record.NodeClient) == sends && record.CountedHere(d.Counted) {
 				d.Counted = f.CountedAt
 			}
 		}
-		if d.Counted == record.CountedByPeer {
+		if !record.CountedHere(d.Counted) {
 			d.Intervals = []record.MeasureInterval{}
 		}
 		checked = append(checked, trust.PeerDirection{
@@ -81,7 +81,7 @@ func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []stri
 			list = append(list, "where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az UdpRcvbufErrors; -w enlarges it)")
 		}
 		switch {
-		case d.Counted == record.CountedByPeer:
+		case !record.CountedHere(d.Counted):
 			list = append(list, "what arrived in the window: only the server has counted that, over its own time")
 		case d.Direction == flow.Write:
 			list = append(list, "what the server's program had read in the window: acknowledged bytes may wait in its kernel")

@@ -36,7 +36,7 @@ func (s *session) endedEarly(t *record.Trial) error {
 	if s.lost == nil {
 		return nil
 	}
-	if slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return f.CountedAt == record.CountedByPeer }) {
+	if slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !record.CountedHere(f.CountedAt) }) {
 		return s.lost
 	}
 	t.Ended = "the connection to the server was lost"

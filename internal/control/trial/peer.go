@@ -8,7 +8,8 @@ import (
 // Peer is the program that accepted a trial's flows where that is no agent, such as an
 // iperf3 server. It counts over a time of its own, and nothing is read there; flows are
 // counted at this end, and what is sent by the acknowledgements that arrived in the
-// window. For datagrams there are none, so that the peer's count is all there is.
+// window. For datagrams there are none: they are counted as they are sent, less the share that
+// the peer counts as lost.
 type Peer struct {
 	Mode              string             // what its ends of the flows are said to move bytes by
 	Counts            []record.PeerCount // of the flows, in their order
@@ -58,6 +59,12 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 	if d := datagramsHere(e.s0.Datagrams, e.s1.Datagrams, nil); d != nil && count.Datagrams != nil {
 		d.Received, d.Lost, d.JitterUs = count.Datagrams.Received, count.Datagrams.Lost, count.Datagrams.JitterUs
 		rec.Datagrams = d
+		// The peer's time begins before the first datagram and ends after the last: its rate is
+		// too low by that, also where none is lost.
+		if all := d.Received + d.Lost; all > 0 && span > 0 {
+			rec.CountedAt = record.CountedLessLoss
+			rec.GoodputBps = float64(rec.WrittenBytes) * 8e9 / float64(span) * float64(d.Received) / float64(all)
+		}
 	}
 }
 

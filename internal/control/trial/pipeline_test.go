@@ -148,6 +148,16 @@ func TestAssemblePeer(t *testing.T) {
 	if w := assemble().Flows[0]; w.CountedAt != record.CountedByPeer || w.ReceivedBytes != 5500 || w.GoodputBps != 17600 {
 		t.Errorf("by the peer: %+v", w)
 	}
+	// Of datagrams the peer knows the share that is lost, and this host what it sent in the window.
+	heard := peer.Counts[0].Datagrams
+	peer.Counts[0].Datagrams = &record.Datagrams{Received: 90, Lost: 10}
+	for k, list := range [][]message.FlowEnd{readings.Replies["a"].BeginFlows, readings.Replies["a"].EndFlows} {
+		list[1].Datagrams = &record.Datagrams{Sent: int64(100 * k)}
+	}
+	if w := assemble().Flows[0]; w.CountedAt != record.CountedLessLoss || math.Abs(w.GoodputBps-0.9*float64(w.WrittenBytes)*8/2) > 1e-9 || w.WrittenBytes == 0 {
+		t.Errorf("less what is lost: %+v", w)
+	}
+	peer.Counts[0].Datagrams = heard
 	peer.Counts[0].Seconds = 0
 	if w := assemble().Flows[0]; math.Abs(w.GoodputBps-5500*8/2) > 1e-9 {
 		t.Errorf("of a peer that does not report its time: %g bit/s", w.GoodputBps)

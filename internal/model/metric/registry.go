@@ -154,8 +154,13 @@ var (
 	}
 	grade = Metric{
 		Name: "grade", Label: "grade", Unit: "grade", Probed: true,
-		About:   "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
-		measure: ofProbe(func(l *record.Latency) float64 { return float64(slices.Index(record.LatencyGrades, l.Grade)) }),
+		About: "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
+		measure: whole(func(m *record.Measure) (float64, bool) {
+			if m.Latency == nil || m.Latency.Grade == "" {
+				return 0, false
+			}
+			return float64(slices.Index(record.LatencyGrades, m.Latency.Grade)), true
+		}),
 	}
 )
 

@@ -26,6 +26,9 @@ type Sensitivity struct {
 	Scatter     float64 `json:"scatter"`
 	Blocks      int     `json:"blocks"`
 	Comparisons int     `json:"comparisons"`
+	// ByMargin is the margin where it decides Detectable: more blocks do not make that smaller.
+	// 0: the number of blocks does.
+	ByMargin float64 `json:"by_margin,omitempty"`
 	// Least is of the comparison whose trials scatter least; nil: of a plan.
 	Least *Smallest `json:"least,omitempty"`
 	// LeftToChance is how many of the comparisons are not counted in, because hashing or ARP

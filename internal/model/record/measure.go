@@ -129,7 +129,8 @@ type Latency struct {
 	TCPBaselineUs         float64 `json:"tcp_baseline_us,omitempty"`
 	TCPRTTUs              float64 `json:"tcp_rtt_us,omitempty"`
 	TCPBufferDelayPercent float64 `json:"tcp_buffer_delay_percent,omitempty"`
-	// Grade is A+ to F, by BufferDelayUs; Means says what that is like.
+	// Grade is A+ to F, by BufferDelayUs; empty: the load did not fill the path. Means says
+	// what that is like.
 	Grade string `json:"grade"`
 	Means string `json:"grade_means"`
 	Probe *Flow  `json:"probe,omitempty"` // under load

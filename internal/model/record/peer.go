@@ -23,7 +23,16 @@ const (
 	CountedReceived     = "received"     // read here, in the window
 	CountedAcknowledged = "acknowledged" // by the peer's kernel, in the window: TCP_INFO bytes_acked
 	CountedByPeer       = "by the peer"  // received by the peer, over its own time
+	// CountedLessLoss is what was sent in the window, less the share that the peer counts as
+	// lost over its own time.
+	CountedLessLoss = "sent less lost"
 )
+
+// CountedHere reports whether a flow's or direction's bytes were counted in the window, by what
+// was read of this host.
+func CountedHere(counted string) bool {
+	return counted != CountedByPeer && counted != CountedLessLoss
+}
 
 // PeerCount is what a peer that is not linerate has counted of a direction, over
 // its own time, which is not the window.

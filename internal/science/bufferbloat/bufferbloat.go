@@ -5,8 +5,11 @@ package bufferbloat
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
 )
 
 // grades of record.LatencyGrades, the best first, by the mean buffer delay. The bounds
@@ -42,9 +45,14 @@ func Grade(us float64) (name, means string) {
 	return worst, worstMeans
 }
 
+// itself are the causes (Flow.LimitedBy) that are the load's own: it leaves a part of the path
+// free, and makes no queue there.
+var itself = []string{bottleneck.Application, bottleneck.RateCap, bottleneck.SlowReader, bottleneck.ReceiverWindow, bottleneck.SendBuffer, bottleneck.Generator}
+
 // Judge compares a probe's latencies without load and under it; loaded is nil when
 // nothing was answered under load. TCP's own round-trip time is taken from the flows that
-// made the load and from the hosts' samples of them.
+// made the load and from the hosts' samples of them. A load that the path did not hold back
+// has no grade.
 func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []record.HostReading) *record.Latency {
 	l := &record.Latency{Idle: idle, Loaded: loaded, BaselineUs: idle.MinUs}
 	if loaded == nil {
@@ -56,10 +64,27 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 		if times := l.RiseUs() / max(idle.P50Us, 1); times >= multiple && l.BufferDelayUs < shortUs {
 			l.Means = fmt.Sprintf("for an access line; the load adds %.0f times the idle p50", times)
 		}
+		if by, own := heldByItself(flows); own {
+			l.Grade, l.Means = "", "the load did not fill the path (held back by: "+by+"); bufferbloat shows where it does"
+		}
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)
 	return l
+}
+
+// heldByItself reports whether every flow is known to have been held back by what is the
+// load's own, and by what.
+func heldByItself(flows []record.Flow) (by string, own bool) {
+	var causes []string
+	for _, f := range flows {
+		if !slices.Contains(itself, f.LimitedBy) {
+			return "", false
+		}
+		causes = append(causes, f.LimitedBy)
+	}
+	slices.Sort(causes)
+	return strings.Join(slices.Compact(causes), ", "), len(causes) > 0
 }
 
 func percent(more, of float64) float64 {

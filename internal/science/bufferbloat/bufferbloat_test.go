@@ -63,3 +63,29 @@ func TestJudge(t *testing.T) {
 		t.Errorf("quicker under load: %+v", l)
 	}
 }
+
+// TestNoGrade: a load that held itself back says nothing about the path's queues.
+func TestNoGrade(t *testing.T) {
+	idle, loaded := &record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 2000}
+	flows := func(causes ...string) (list []record.Flow) {
+		for _, by := range causes {
+			list = append(list, record.Flow{LimitedBy: by})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		flows  []record.Flow
+		loaded *record.Distribution
+		want   string
+	}{
+		{flows("rate cap", "rate cap"), loaded, ""},
+		{flows("rate cap", "receiver window"), loaded, ""},
+		{flows("rate cap", "full link"), loaded, "A+"},
+		{flows("rate cap", ""), loaded, "A+"}, // it may have been the path
+		{flows("rate cap"), nil, "F"},
+	} {
+		if l := Judge(idle, test.loaded, test.flows, nil); l.Grade != test.want || l.Means == "" || test.want == "" && strings.Count(l.Means, "rate cap") != 1 {
+			t.Errorf("%+v: grade %q (%s), want %q", test.flows, l.Grade, l.Means, test.want)
+		}
+	}
+}

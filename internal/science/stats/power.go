@@ -21,6 +21,10 @@ type Design struct {
 	Confidence, Margin             float64
 }
 
+// byMargin is how many times the change that could be detected without a margin one is where
+// the margin decides: more blocks do not make it smaller.
+const byMargin = 2
+
 // Sensitivity is the smallest change that the design is likely to show when trials scatter
 // around their mean by so much of it (0.01: 1 %, one standard deviation); nil: it compares
 // nothing, or has too few blocks for a verdict.
@@ -34,7 +38,12 @@ func (d Design) Sensitivity(scatter float64) *record.Sensitivity {
 		pairs: d.Blocks, deviation: math.Sqrt(2 * math.Log1p(scatter*scatter)),
 		confidence: Sidak(d.Confidence, d.Comparisons*d.Responses), margin: math.Log1p(d.Margin),
 	}
-	return &record.Sensitivity{Detectable: math.Expm1(test.detectable(power)), Power: power, Scatter: scatter, Blocks: d.Blocks, Comparisons: d.Comparisons}
+	s := &record.Sensitivity{Detectable: math.Expm1(test.detectable(power)), Power: power, Scatter: scatter, Blocks: d.Blocks, Comparisons: d.Comparisons}
+	test.margin = 0
+	if s.Detectable > byMargin*math.Expm1(test.detectable(power)) {
+		s.ByMargin = d.Margin
+	}
+	return s
 }
 
 // pairedTest judges the mean of normal differences by its interval (Student's t): it is

@@ -50,6 +50,19 @@ func TestDetectable(t *testing.T) {
 	}
 }
 
+// TestSensitivityByMargin: a design that would detect much less without its margin says so.
+func TestSensitivityByMargin(t *testing.T) {
+	for _, blocks := range []int{12, 24, 48} {
+		d := Design{Blocks: blocks, Comparisons: 3, Responses: 1, Confidence: 0.95, Margin: 0.15}
+		if s := d.Sensitivity(0.01); s.ByMargin != 0.15 || s.Detectable > 0.15 {
+			t.Errorf("%d blocks: %+v", blocks, s)
+		}
+		if s := d.Sensitivity(0.2); s.ByMargin != 0 {
+			t.Errorf("%d blocks that scatter: %+v", blocks, s)
+		}
+	}
+}
+
 // TestSensitivity: a change of the size that a design is said to detect gets its verdict in
 // four of five runs, also where it is hardly beyond the margin.
 func TestSensitivity(t *testing.T) {

@@ -108,7 +108,7 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 		return record.Check{}, false
 	}
 	c := record.Check{Check: Agreement, Pass: true}
-	if d.Counted != record.CountedByPeer {
+	if record.CountedHere(d.Counted) {
 		// In what its time has beyond the window nothing need have been sent, and
 		// what lay in buffers is counted at one end alone.
 		least := (1 - peerTolerance) * min(1, d.WindowS/p.Seconds)

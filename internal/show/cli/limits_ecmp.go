@@ -188,7 +188,7 @@ func (f *ecmpFlags) needed(s streams) error {
 		if f.flags.Changed(flag) {
 			why := "without it the answer is how many flows use all links of one router"
 			if flag == "policy" || flag == "fields" || flag == "pairs" {
-				why = "without it the answer is how many bundles use all links that are hashed apart: connections, or with policy 0 pairs of addresses"
+				why = "without it the answer is a number of connections where ports are hashed (policy 1), of pairs of addresses where they are not (policy 0)"
 			}
 			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; %s", flag, why))
 		}

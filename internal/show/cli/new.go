@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -112,7 +111,7 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 
 // absent refuses to replace a file, unless that is forced. What -o names is in the message.
 func absent(file, named string, force bool) error {
-	if _, err := os.Lstat(file); force || errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(file); force || err != nil { // writing says what else is wrong
 		return nil
 	}
 	return usageError(fmt.Errorf("%s exists: --force replaces it, -o names another %s", file, named))

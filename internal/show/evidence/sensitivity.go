@@ -20,10 +20,14 @@ func Sensitivity(s *record.Sensitivity) string {
 	}
 	with := words.Count(s.Blocks, "block") + ", " + words.Count(s.Comparisons, "comparison")
 	if n := s.LeftToChance; n > 0 {
-		change = strings.Replace(change, "every comparison", "every comparison that is not left to chance", 1)
-		with += fmt.Sprintf(", %d of them left to chance", n)
+		change = strings.Replace(change, "every comparison", "every comparison that is counted", 1)
+		with += fmt.Sprintf(", of which %d %s not counted: which interface or link is used there is chance", n, words.Verb(n, "is", "are"))
 	}
-	return fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power), scatter, with)
+	text := fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power), scatter, with)
+	if s.ByMargin > 0 {
+		text += fmt.Sprintf("; the margin of ±%s decides that, not the number of blocks", number.Percent(s.ByMargin))
+	}
+	return text
 }
 
 // notably is how many times the change of another comparison one must be to be named.

@@ -15,17 +15,19 @@ func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
 	if e.CPUBusy == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*e.CPUBusy, 2))
+	// The kernel charges some interrupts to the program that they interrupt.
+	linerate, others := busyWith(m, e)
+	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*max(e.CPUBusy, linerate+others), 2))
 	if e.BusyCPUS > 0 {
-		// The kernel charges some interrupts to the program that they interrupt.
-		linerate, others := busyWith(m, e)
 		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%", number.Significant(100*linerate, 2), number.Significant(100*others, 2))
 	}
 	return " (" + text + ")"
 }
 
 // busyWith are the shares of all of a machine's CPUs that linerate used, both ends where they
-// are on one machine, and that others did; 0: they were not read.
+// are on one machine, and that others did; 0: they were not read. linerate's is counted to the
+// nanosecond, and that of all CPUs in ticks, in which short work is lost (proc_stat(5)): it may
+// be the larger.
 func busyWith(m *record.Measure, e record.MeasureEnd) (linerate, others float64) {
 	if e.BusyCPUS <= 0 {
 		return 0, 0

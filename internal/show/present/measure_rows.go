@@ -147,6 +147,8 @@ func howCounted(m *record.Measure, d record.MeasureDirection) string {
 		return "received here, in the window"
 	case record.CountedAcknowledged:
 		return "acknowledged by the server's kernel, in the window"
+	case record.CountedLessLoss:
+		return fmt.Sprintf("sent here in the window, less the %s that the server counts as lost", unit.FormatPercent(d.LostShare))
 	}
 	text := "received there, by the server's own time"
 	if d.Peer != nil && d.Peer.Seconds > 0 {
@@ -286,10 +288,14 @@ func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
 		delay += fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
 	}
+	grade := "grade " + l.Grade
+	if l.Grade == "" {
+		grade = "no grade"
+	}
 	return document.FigureList([][]string{
 		row("latency idle", l.Idle), row("under load", l.Loaded),
 		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), delay},
-		{"bufferbloat", "grade " + l.Grade, l.Means},
+		{"bufferbloat", grade, l.Means},
 	})
 }
 

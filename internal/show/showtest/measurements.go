@@ -19,7 +19,7 @@ func WithPeer(counted string) *record.Measure {
 	if counted == record.CountedReceived {
 		d.Direction = "read"
 	}
-	if counted == record.CountedByPeer {
+	if !record.CountedHere(counted) {
 		m.Protocol = flow.UDP
 		d.Peer.WholeTest = true
 		d.Peer.Datagrams = &record.Datagrams{Received: 821_000, Lost: 5_000}

@@ -346,6 +346,7 @@ cubic
 	for counted, parts := range map[string][]string{
 		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window", "2 of 2 checks passed"},
 		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.12 s, and resent 7 segments"},
+		record.CountedLessLoss:     {"sent here in the window, less the 0.6 % that the server counts as lost; ", "5,000 missing", "RFC 1889"},
 		record.CountedByPeer:       {"received there, by the server's own time of 10.12 s; 939.4 Mbit/s sent here in the window of 10 s; ", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
 		for _, width := range []int{60, 80, 120} {
