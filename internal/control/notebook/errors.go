@@ -45,12 +45,14 @@ var (
 )
 
 // ReferenceError says that a reference to a run could not be resolved: Cause is
-// ErrNotFound, ErrAmbiguous or ErrNoResults, and Candidates are the nearest runs.
+// ErrNotFound, ErrAmbiguous or ErrNoResults, and Candidates are the runs that match, have no
+// results or are nearest; of ErrNotFound none if no ID or name is like the reference.
 type ReferenceError struct {
 	Reference  string
 	Where      string
 	Cause      error
 	Candidates []string
+	Empty      bool // the notebook has no runs
 }
 
 func (e *ReferenceError) Error() string {
@@ -58,12 +60,15 @@ func (e *ReferenceError) Error() string {
 	switch {
 	case e.Cause == ErrAmbiguous:
 		fmt.Fprintf(&b, "run %q: %v: %s", e.Reference, e.Cause, strings.Join(e.Candidates, ", "))
-	case len(e.Candidates) == 0:
+	case e.Empty:
 		fmt.Fprintf(&b, "run %q: notebook %s has no runs yet", e.Reference, e.Where)
 	case e.Cause == ErrNoResults:
 		fmt.Fprintf(&b, "run %q: %v in notebook %s; without any: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
 	default:
-		fmt.Fprintf(&b, "run %q: %v in notebook %s; nearest: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
+		fmt.Fprintf(&b, "run %q: %v in notebook %s", e.Reference, e.Cause, e.Where)
+		if len(e.Candidates) > 0 {
+			b.WriteString("; nearest: " + strings.Join(e.Candidates, ", "))
+		}
 	}
 	return b.String()
 }

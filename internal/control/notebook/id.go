@@ -85,12 +85,12 @@ func Find(reference, where string, runs []Reference) (string, error) {
 		}
 		return list
 	}
-	fail := func(cause error, runs []Reference) error {
+	fail := func(cause error, list []Reference) error {
 		var candidates []string
-		for _, run := range runs {
+		for _, run := range list {
 			candidates = append(candidates, run.String())
 		}
-		return &ReferenceError{reference, where, cause, source.Some(candidates, shown)}
+		return &ReferenceError{reference, where, cause, source.Some(candidates, shown), len(runs) == 0}
 	}
 	for _, is := range []func(Reference) bool{
 		func(r Reference) bool { return r.ID == reference },
@@ -110,7 +110,6 @@ func Find(reference, where string, runs []Reference) (string, error) {
 	if slices.Contains(latest, reference) && len(runs) > 0 {
 		return "", fail(ErrNoResults, runs)
 	}
-	near := slices.Clone(runs)
 	distance := func(r Reference) int {
 		d := source.EditDistance(reference, r.ID)
 		if r.Name != "" {
@@ -118,6 +117,9 @@ func Find(reference, where string, runs []Reference) (string, error) {
 		}
 		return d
 	}
+	near := slices.DeleteFunc(slices.Clone(runs), func(r Reference) bool {
+		return source.Nearest(reference, []string{r.ID}) == "" && source.Nearest(reference, []string{r.Name}) == ""
+	})
 	slices.SortStableFunc(near, func(a, b Reference) int { return distance(a) - distance(b) })
 	return "", fail(ErrNotFound, near[:min(len(near), shown)])
 }

@@ -55,7 +55,8 @@ func TestFind(t *testing.T) {
 	}
 	for reference, want := range map[string]string{
 		"arp":        `run "arp": several runs match: arp-flux-9, arp-flux-72, arp-flux-7-2, arp-flux-7 (old cable)`,
-		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-9, arp-flux-7 (old cable), arp-flux-72, arp-flux-7-2, long-fat-7`,
+		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-9, arp-flux-7 (old cable), arp-flux-72, arp-flux-7-2`,
+		"nosuch":     `run "nosuch": no such run in notebook n.db`,
 	} {
 		_, err := Find(reference, "n.db", ids)
 		var problem *ReferenceError

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/budget"
 	"linerate/internal/host/counters"
+	"linerate/internal/host/socket"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
@@ -419,7 +420,7 @@ func permitted(o message.FlowRequest) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !slices.Contains(strings.Fields(there), o.CongestionControl) {
-		return bus.Coded(message.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s", name, o.CongestionControl, there))
+		return bus.Coded(message.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s%s", name, o.CongestionControl, there, socket.LoadCongestionControl(o.CongestionControl, "the server")))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"syscall"
 
 	"linerate/internal/kernel/proc"
@@ -159,5 +160,14 @@ func TryCongestionControl(ctx context.Context, name string) error {
 	if !errors.Is(err, syscall.ENOENT) || unread != nil {
 		return nil // opening the connection says what else is wrong
 	}
-	return fmt.Errorf("congestion control %q, this host has %s", name, there)
+	return fmt.Errorf("congestion control %q, this host has %s%s", name, there, LoadCongestionControl(name, "this host"))
+}
+
+// LoadCongestionControl is the end of a message on a congestion control that a host does not
+// have: the command that loads its module there; empty: no module has such a name.
+func LoadCongestionControl(name, host string) string {
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		return ""
+	}
+	return fmt.Sprintf("; to load it, if the kernel of %s has the module: modprobe tcp_%.40s (as root there)", host, name)
 }

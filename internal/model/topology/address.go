@@ -1,7 +1,10 @@
 package topology
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"math/big"
 	"net/netip"
 	"strconv"
@@ -93,7 +96,7 @@ func ParseAddress(text string) (Address, error) {
 	case notAddress:
 		return wrong(source.AboveByte(text) + such)
 	case otherKind:
-		return wrong(why + "; " + such)
+		return wrong(cmp.Or(spread(span), why+"; "+such))
 	default:
 		return wrong(why)
 	}
@@ -141,6 +144,24 @@ func parseSpan(text string) (a Address, why string) {
 	return a, ""
 }
 
+// spread says of a range whose end is a number above 255 how it is written, with the address
+// that many after: 10.0.0.10-263 is meant as 10.0.0.10-10.0.1.7. Empty: it is no such range.
+func spread(span string) string {
+	first, last, _ := strings.Cut(span, "-")
+	addr, err := netip.ParseAddr(first)
+	n, wrong := strconv.ParseUint(last, 10, 16)
+	if err != nil || wrong != nil || !addr.Is4() || n <= 255 {
+		return ""
+	}
+	at := addr.As4()
+	end := uint64(binary.BigEndian.Uint32(at[:])&^255) + n
+	if end > math.MaxUint32 {
+		return ""
+	}
+	binary.BigEndian.PutUint32(at[:], uint32(end))
+	return fmt.Sprintf("%d is above 255; a range over several /24 has its last address in full: %s-%s", n, first, netip.AddrFrom4(at))
+}
+
 // Places expands a range of addresses with an optional port, such as 192.168.2.1-254,
 // 10.0.0.1-10.0.3.250:5202 or [fd00::1-ff]:5202. Any other text is returned unchanged,
 // since it may be a name.
@@ -162,7 +183,7 @@ func Places(text string) ([]string, error) {
 	case notAddress:
 		return []string{text}, nil
 	default:
-		return nil, fmt.Errorf("%q: %s; expected one such as 192.168.2.1-254", text, why)
+		return nil, fmt.Errorf("%q: %s", text, cmp.Or(spread(span), why+"; expected one such as 192.168.2.1-254"))
 	}
 	var list []string
 	for _, p := range a.Prefixes() {

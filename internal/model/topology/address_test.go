@@ -38,7 +38,7 @@ func TestAddress(t *testing.T) {
 		"10.0.0.1/024":        `found "024"`,
 		"fd00::1/129":         "from 1 to 128",
 		"10.0.0.9-5/24":       "backwards",
-		"10.0.0.9-300/24":     "end of the range",
+		"10.0.0.9-300/24":     "10.0.0.9-10.0.1.44",
 		"10.0.0.9-fd00::1/24": "end of the range",
 		"10.0.0.0-10.1.0.1/8": "more than 65536",
 		"fd00::-fdff::/8":     "more than 65536",
@@ -79,7 +79,8 @@ func TestPlaces(t *testing.T) {
 		":5202":                     ":5202",
 		"[broken":                   "[broken",
 		"192.168.2.3-1":             `error "192.168.2.3-1": the range runs backwards; expected one such as 192.168.2.1-254`,
-		"192.168.2.1-300":           `error "192.168.2.1-300": the end of the range is not an address of the same kind; expected one such as 192.168.2.1-254`,
+		"192.168.2.1-300":           `error "192.168.2.1-300": 300 is above 255; a range over several /24 has its last address in full: 192.168.2.1-192.168.3.44`,
+		"255.255.255.1-300":         `error "255.255.255.1-300": the end of the range is not an address of the same kind; expected one such as 192.168.2.1-254`,
 		"10.0.0.0-11.0.0.0":         `error "10.0.0.0-11.0.0.0": the range has more than 65536 addresses; expected one such as 192.168.2.1-254`,
 	} {
 		list, err := Places(text)

@@ -194,6 +194,10 @@ type Needed struct {
 	Schema string       `json:"schema"`
 	Links  int          `json:"links"`
 	Flows  []NeededFlow `json:"needed"`
+	// Carry is the least number of flows that carries Target of all links' rates on
+	// average; 0: more than 2³⁰, or not known.
+	Target float64 `json:"target"`
+	Carry  int     `json:"needed_to_carry,omitempty"`
 }
 
 // NeededFlow is the least number of flows that uses every link with a probability.
@@ -203,9 +207,10 @@ type NeededFlow struct {
 }
 
 // Needed is how many flows use all links with each of some probabilities, without those
-// that would take too long to compute.
-func (l Links) Needed(probabilities ...float64) Needed {
-	n := Needed{Schema: "linerate.limits.ecmp-flows/v1", Links: len(l)}
+// that would take too long to compute, and how many carry the share target of their rates.
+func (l Links) Needed(target float64, probabilities ...float64) Needed {
+	n := Needed{Schema: "linerate.limits.ecmp-flows/v1", Links: len(l), Target: target}
+	n.Carry, _ = l.FlowsNeeded(target, 0)
 	for _, p := range probabilities {
 		if flows, ok := l.FlowsToUseAll(p); ok {
 			n.Flows = append(n.Flows, NeededFlow{p, flows})

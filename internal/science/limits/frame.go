@@ -85,7 +85,7 @@ func (f Frame) mtu() int { return cmp.Or(f.MTU, defaultMTU) }
 
 // Packets is how many a datagram takes: one, unless it is larger than the MTU.
 func (f Frame) Packets() int {
-	if !f.UDP || f.Datagram <= f.mtu()-f.ipAndTransport() {
+	if !f.UDP || f.Datagram <= f.MostUnfragmented() {
 		return 1
 	}
 	ip := f.ipAndTransport() - udpHeader
@@ -95,6 +95,9 @@ func (f Frame) Packets() int {
 	}
 	return (f.Datagram + udpHeader + each - 1) / each
 }
+
+// MostUnfragmented is the largest datagram that one packet carries.
+func (f Frame) MostUnfragmented() int { return f.mtu() - f.ipAndTransport() }
 
 // fragment is what each packet of a datagram has beside IP's header.
 func (f Frame) fragment() int {

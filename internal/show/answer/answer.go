@@ -4,12 +4,14 @@ package answer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
@@ -143,12 +145,21 @@ func brief(c *record.Conclusion) string {
 	if c == nil || len(c.Conditions) == 0 || c.Conditions[0].Baseline == nil {
 		return headline
 	}
-	r := lead(c)
-	figure := value(c, c.Conditions[0].Baseline, r)
+	r, b := lead(c), c.Conditions[0].Baseline
+	figure := value(c, b, r)
 	rest, is := strings.CutPrefix(headline, words.Sentence(r.Label+" is "+figure))
-	switch {
-	case !is:
+	if !is {
 		return headline
+	}
+	if len(c.Conditions) == 1 { // the shortest: what a list cuts off is lost
+		rest = within(c, b, r)
+		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
+			rest += ofLimit(b)
+		}
+	}
+	switch e := estimate(b, r); {
+	case r.Name == metric.Transactions.Name && e.Confidence == 0:
+		figure = unit.FormatCount(int64(math.Round(e.Mean))) + " transactions/s"
 	case r.Name != metric.Goodput.Name:
 		figure += " " + r.Label
 	}
@@ -209,7 +220,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	case len(list) == 1:
 		a.Headline = r.Label + " is " + figure(list[0], r)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
-			a.Headline += ", " + limitShare(b, b.Goodput.MeanBps) + " % of the limit of the path"
+			a.Headline += ofLimit(b) + " of the path"
 		}
 		if c.Trials == 1 {
 			a.Headline += ", in a single trial"
@@ -270,6 +281,11 @@ func latencies(c *record.Conclusion, at record.ConditionResult, load string) (te
 		what = "Latency under " + load + ": "
 	}
 	return what + strings.Join(parts, ", "), left
+}
+
+// ofLimit is what part of its limit a goodput reaches, behind its figure.
+func ofLimit(b *record.Candidate) string {
+	return ", " + limitShare(b, b.Goodput.MeanBps) + " % of the limit"
 }
 
 // limitShare is a goodput in percent of the limit, with the digits of the tables.

@@ -35,7 +35,7 @@ func (d *planDocument) about() (list []document.Block) {
 
 // treatments are numbered, as the order names them so.
 func (d *planDocument) treatments() *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Align: document.Right}, {Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
 	for i, made := range d.Treatments {
 		name, limit := made.Name, "unknown"
 		if made.Baseline {
@@ -47,10 +47,12 @@ func (d *planDocument) treatments() *document.Table {
 		if why := made.LimitWhy; why != "" {
 			if made.LimitBps > 0 {
 				why = "limit " + limit + " = " + why
+			} else if word, _, explained := strings.Cut(why, ": "); explained {
+				limit = word // none, or unknown
 			}
 			t.Notes = words.Distinct(t.Notes, why)
 		}
-		t.Add(fmt.Sprintf("%d %s", i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
+		t.Add(fmt.Sprint(i+1), name, fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
 	}
 	t.Notes = source.Some(t.Notes, limitsExplained)
 	return t

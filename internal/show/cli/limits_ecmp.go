@@ -202,11 +202,11 @@ func (f *ecmpFlags) needed(s streams) error {
 		chances = append(chances, f.asked.Target)
 		slices.Sort(chances)
 	}
-	answer := links.Needed(chances...)
+	answer := links.Needed(f.asked.Target, chances...)
 	if len(answer.Flows) == 0 {
 		return usageError(errors.New("--links with different weights are too many to answer without --flows"))
 	}
-	return s.answer(f.asJSON, answer, asText(present.ECMPNeeded(answer, f.asked.Target)))
+	return s.answer(f.asJSON, answer, asText(present.ECMPNeeded(answer)))
 }
 
 func (f *ecmpFlags) firstTier() (ecmp.Links, error) {

@@ -100,7 +100,7 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 	case f.study != "" || f.text != "" || !f.since.IsZero():
 		say(s.err, "No such runs; linerate runs lists all.\n")
 	default:
-		say(s.err, "No runs yet. Make one with linerate run STUDY; see linerate studies.\n")
+		say(s.err, "No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see linerate studies.\n")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func single(v *view.View) *document.Table {
 		tr := v.Rows[0].Treatments[0]
 		var remarks []string
 		if part := view.OfLimit(tr); m.Goodput() && part != "" {
-			remarks = append(remarks, part+" % of the limit, "+limitOf(v, 0))
+			remarks = append(remarks, part+" of the limit, "+limitOf(v, 0))
 		}
 		if m.Goodput() && tr.Unconnected > 0 {
 			remarks = append(remarks, Unconnected(v, tr))

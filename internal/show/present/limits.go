@@ -14,14 +14,18 @@ import (
 )
 
 // ECMPNeeded shows how many flows use all links.
-func ECMPNeeded(n ecmp.Needed, target float64) document.Document {
+func ECMPNeeded(n ecmp.Needed) document.Document {
 	var d document.Document
+	target := n.Target
 	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: "flows", Align: document.Right}}}
 	for _, f := range n.Flows {
 		if f.Probability == target {
 			d.Title = fmt.Sprintf("%s use all %d links with a probability of %s.", words.Count(f.Flows, "flow"), n.Links, chance(target))
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
+	}
+	if n.Carry > 0 {
+		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d carry %s of all links on average.", n.Carry, chance(target))
 	}
 	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
 		byDefault}}}
@@ -52,7 +56,7 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 	add("idle links", "some with a chance of %s; %s of %d used on average", chance(f.SomeIdle), fourDigits(f.Used), f.Links)
 	add("busiest link", "%s of the flows on average", chance(f.Busiest))
 	if f.TogetherBps > 0 {
-		add("transfers", "%s: %s until the last ends", transferSizes(f), unit.FormatRate(f.TogetherBps))
+		add("transfers", "%s %s on average, from the start to the end of the last, which the fullest link has", transferSizes(f), unit.FormatRate(f.TogetherBps))
 	}
 	what, label := "flows", "enough"
 	if f.Distinct < f.Flows {
@@ -110,11 +114,11 @@ func carried(f ecmp.Forecast) (rows [][]string) {
 func transferSizes(f ecmp.Forecast) string {
 	switch {
 	case f.Sizes == "":
-		return "equal ones that begin together"
+		return "all of one size, begun together, move"
 	case f.Shape == 0:
-		return f.Sizes + " sizes, begun together"
+		return f.Sizes + " sizes, begun together, move"
 	}
-	return fmt.Sprintf("%s sizes (%g), begun together", f.Sizes, f.Shape)
+	return fmt.Sprintf("%s sizes (%g), begun together, move", f.Sizes, f.Shape)
 }
 
 // origins are what the hash policy makes of the flows, if anything, and which figures

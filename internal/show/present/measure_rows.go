@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/limits"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
@@ -30,12 +31,11 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	rows := [][]string{{d.Direction, unit.FormatRate(d.GoodputBps), text}}
 	g := d.Datagrams
 	if g != nil && g.Skipped > 0 {
-		share := float64(g.Sent) / float64(g.Sent+g.Skipped)
-		sent := unit.FormatPercent(share)
-		if sent == unit.FormatPercent(1) {
-			sent = "<" + sent
-		}
-		rows = append(rows, []string{"", "sent " + sent, neverSent(m, d)})
+		figure, why := sent(m, d)
+		rows = append(rows, []string{"", figure, why})
+	}
+	if text := fragments(m, d); text != "" {
+		rows = append(rows, []string{"", "", text})
 	}
 	switch {
 	case g == nil:
@@ -91,31 +91,52 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	return rows
 }
 
-// neverSent says how much of the rate that was asked for was not sent, and what held the
-// senders back.
-func neverSent(m *record.Measure, d record.MeasureDirection) string {
+// sent says how much of the rate that was asked for was sent, and what held the senders back.
+func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
+	g := d.Datagrams
+	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
+	percent := unit.FormatPercent(share)
+	if percent == unit.FormatPercent(1) {
+		percent = "<" + percent
+	}
 	asked, why := 0.0, ""
 	for _, f := range m.Flows {
 		if f.From != d.Sender() {
 			continue
 		}
 		asked += f.CapBps()
-		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && f.LimitedWhy != "" && f.LimitedBy != bottleneck.RateCap {
-			why = cmp.Or(why, f.LimitedWhy)
+		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && f.LimitedBy != "" && f.LimitedBy != bottleneck.RateCap {
+			why = cmp.Or(why, fmt.Sprintf("%s (%s)", f.LimitedBy, f.LimitedWhy))
 		}
 	}
-	due := unit.FormatCount(d.Datagrams.Skipped) + " datagrams were"
-	if d.Datagrams.Skipped == 1 {
-		due = "1 datagram was"
+	late := unit.FormatSeconds(flow.MaxLate.Seconds())
+	text = fmt.Sprintf("%s datagrams were given up %s after they were due", unit.FormatCount(g.Skipped), late)
+	if g.Skipped == 1 {
+		text = fmt.Sprintf("1 datagram was given up %s after it was due", late)
 	}
-	text := fmt.Sprintf("%s due in the window and never sent, more than %s late", due, unit.FormatSeconds(flow.MaxLate.Seconds()))
 	if asked > 0 {
-		text = fmt.Sprintf("of the %s asked for: ", unit.FormatRate(asked)) + text
+		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(asked)) + text
+		percent = unit.FormatRate(share * asked)
 	}
 	if why != "" {
-		text += ": " + why
+		text += ", held up: " + why
 	}
-	return text
+	return "sent " + percent, text
+}
+
+// fragments says that each datagram of a direction takes several packets; empty: it takes one,
+// or its route's MTU is not known.
+func fragments(m *record.Measure, d record.MeasureDirection) string {
+	for _, f := range m.Flows {
+		if f.From != d.Sender() {
+			continue
+		}
+		frame := limits.FrameOf(f)
+		if n := frame.Packets(); frame.MTU > 0 && n > 1 {
+			return fmt.Sprintf("each datagram of %d bytes is %d IP fragments at an MTU of %d: one lost fragment loses it; -l %d avoids them", frame.Datagram, n, frame.MTU, frame.MostUnfragmented())
+		}
+	}
+	return ""
 }
 
 // ofBursts says that the jitter is that of the sender's bursts: several datagrams handed to

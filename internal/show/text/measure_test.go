@@ -101,10 +101,10 @@ func TestMeasureTextNeverSent(t *testing.T) {
 	const lost = " lost 0.048 % 480 datagrams; 1,000,000 sent, "
 	for skipped, want := range map[int64]string{
 		0:       "by interval" + lost,
-		250_000: "by interval sent 80 % of the 1.25 Gbit/s asked for: 250,000 datagrams were due in the window and never sent, more than 10 ms late: tbf" + lost,
+		250_000: "by interval sent 1 Gbit/s 80 % of the 1.25 Gbit/s asked for: 250,000 datagrams were given up 10 ms after they were due, held up: full link (tbf)" + lost,
 	} {
 		m := showtest.Datagrams(showtest.Measurement(1))
-		m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedWhy = record.NodeClient, 1.25e9, "tbf"
+		m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedBy, m.Flows[0].LimitedWhy = record.NodeClient, 1.25e9, "full link", "tbf"
 		m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = skipped, skipped
 		if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, want) {
 			t.Errorf("%d: no %q in\n%s", skipped, want, got)
@@ -112,12 +112,12 @@ func TestMeasureTextNeverSent(t *testing.T) {
 	}
 	m := showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Skipped = 1
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent <100 % 1 datagram was due in the window and never sent") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent <100 % 1 datagram was given up 10 ms after it was due") {
 		t.Errorf("a single one:\n%s", got)
 	}
 	m = showtest.WithPeer(record.CountedByPeer)
 	m.Directions[0].Datagrams.Skipped = 822_000
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 50 % 822,000 datagrams were due") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 50 % 822,000 datagrams were given up") {
 		t.Errorf("with iperf3:\n%s", got)
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
