@@ -166,8 +166,8 @@ type journal struct {
 const maxJournal = 64 << 20
 
 // openJournal locks a journal and reads what is there: the header it was written with, and
-// the changes that were not undone. A journal without any is removed, and so is one that
-// cannot be read and is of before the machine restarted. The error is file.ErrLocked while
+// the changes that were not undone. A journal without any is removed, and so is one of
+// before the machine restarted with a line that is no JSON. The error is file.ErrLocked while
 // its agent lives.
 func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	j := &journal{path: path, header: h}
@@ -191,7 +191,7 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 		f.Close() // its agent removed it after we had opened it
 	}
 	was, entries, good, err := readJournal(j.file)
-	if err != nil && was.Boot != "" && was.Boot != h.Boot {
+	if _, torn := errors.AsType[*json.SyntaxError](err); torn && was.Boot != "" && was.Boot != h.Boot {
 		// A power cut leaves any part of what was not synced, such as zeros in place of a
 		// line. It has also ended every change.
 		entries, err = nil, nil
