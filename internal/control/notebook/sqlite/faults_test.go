@@ -200,7 +200,7 @@ func TestEveryCallFails(t *testing.T) {
 		case c.Path == filepath.Join(dir, "arm"):
 			if c.Op == kerneltest.Write {
 				if all = all || left > 0; all { // a call of this number did not come
-					return kerneltest.Fault{Errno: syscall.ENODATA}
+					return kerneltest.Fault{Errno: syscall.ENXIO}
 				}
 				left = int(c.Data[0])
 			}
