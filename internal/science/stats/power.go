@@ -50,7 +50,7 @@ func (d Design) Sensitivity(scatter float64) *record.Sensitivity {
 // positive if the interval is above zero and reaches beyond the margin.
 type pairedTest struct {
 	pairs              int
-	deviation          float64 // of a difference; standard
+	deviation          float64 // of a difference; standard, above zero for power
 	confidence, margin float64
 }
 
@@ -60,12 +60,6 @@ type pairedTest struct {
 // the integral over the latter.
 func (t pairedTest) power(mean float64) float64 {
 	freedom, se := float64(t.pairs-1), t.deviation/math.Sqrt(float64(t.pairs))
-	if se == 0 {
-		if mean > t.margin {
-			return 1
-		}
-		return 0
-	}
 	chi2 := distuv.ChiSquared{K: freedom}
 	critical := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.5 + t.confidence/2)
 	at := func(x float64) float64 { // x is the estimated standard error over the true one
@@ -83,6 +77,9 @@ func (t pairedTest) power(mean float64) float64 {
 
 // detectable is the smallest mean that is judged positive with a probability, by bisection.
 func (t pairedTest) detectable(probability float64) float64 {
+	if t.deviation == 0 {
+		return t.margin
+	}
 	low, high := 0.0, max(t.margin, t.deviation)
 	for t.power(high) < probability {
 		low, high = high, 2*high
