@@ -64,7 +64,7 @@ func TestDisk(t *testing.T) {
 }
 
 // TestSupervised: each call is seen with its file and data, in order, and fails as it is
-// told to; what is half written is.
+// demanded; a partial write writes its part.
 func TestSupervised(t *testing.T) {
 	var seen []string
 	if !Supervised(t, func(t *testing.T, dir string) {

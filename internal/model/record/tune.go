@@ -49,12 +49,16 @@ type Tune struct {
 	Trust []Check `json:"trust"`
 }
 
-// TuneFull is how near to its limit the baseline is: Share of it (0.99: 99 %). Most is what a
-// setting can add at most, relative to the baseline: the highest limit of any treatment has
-// the fewest headers.
+// TuneFull is how near to its limit the baseline is: Share of it (0.99: 99 %). Left and Most
+// are what can be added, relative to the baseline: up to the baseline's limit, and up to the
+// highest limit of any treatment, which has the fewest headers.
 type TuneFull struct {
 	Share float64 `json:"share"`
+	Left  float64 `json:"left"`
 	Most  float64 `json:"most"`
+	// WithoutTimestamps: the highest limit is that of flows without the TCP timestamps
+	// (RFC 7323) that the baseline's have.
+	WithoutTimestamps bool `json:"without_timestamps,omitempty"`
 }
 
 // Verdicts on a setting of a list, beside NoDifference and Inconclusive.

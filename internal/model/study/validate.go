@@ -30,7 +30,7 @@ var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // check checks the parts of a study that were decoded as a whole, with those that they refer
 // to. Of the others it checks the names of hosts, so that a mistake of one kind does not hide
-// one of another, and is not the cause of one that nobody made.
+// one of another, and is not the cause of a mistake that is not there.
 func (c *checker) check() {
 	if !studyName().MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)

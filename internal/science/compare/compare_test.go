@@ -345,7 +345,7 @@ func TestMeasurementsValues(t *testing.T) {
 	}
 }
 
-// TestCongestionControl: it is listed once, as the flows used it, whoever chose it; where that is
+// TestCongestionControl: it is listed once, as the flows used it, chosen by flag or by the kernel; where that is
 // not known, as it was asked for.
 func TestCongestionControl(t *testing.T) {
 	of := func(asked, used string) *record.Run {

@@ -73,9 +73,9 @@ func TestAnswers(t *testing.T) {
 		want      string
 	}{
 		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a and net.b together: alone neither makes a difference; the other one makes no difference."},
-		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01); none of its 2 settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open}, "The list as a whole worsens goodput: 0.25× (0.24–0.26); net.a harms; alone, the other one makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
-		{open, sameWords, []string{sameWords, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11); alone, 1 of the 2 settings makes no difference of goodput beyond ±2 % (at most 1.1 %), and 1 is unclear."},
+		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its 2 settings makes a difference, alone or left out."},
+		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole worsens goodput: 0.25× (0.24–0.26). net.a harms. Alone, the other one makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+		{open, sameWords, []string{sameWords, open, open, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, 1 of the 2 settings makes no difference of goodput beyond ±2 % (at most 1.1 %), and 1 is unclear."},
 		{open, sameWords, []string{open, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
 		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the largest lever is net.a, alone 4.00× (3.99–4.01); the 2 others make no difference."},
@@ -187,7 +187,7 @@ func TestPartlyTried(t *testing.T) {
 		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "all 2 settings that were tried make no difference."},
 		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it; the other one that was tried makes no difference."},
 		{13, up, []string{open, open, open, open}, "no single one of its settings that were tried clearly does it; the 2 settings that were tried are unclear."},
-		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "none of its 2 settings makes a difference, alone or left out."},
+		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "None of its 2 settings makes a difference, alone or left out."},
 	} {
 		run, settings := runOf(test.list, sameWords, test.verdicts...)
 		f := &run.Factors[0]
@@ -248,7 +248,14 @@ func TestFullPath(t *testing.T) {
 			Flows: []record.Flow{{From: "client", CongestionControl: []string{"cubic", "bbr", "bbr"}[i]}}})
 	}
 	run.Factors[0].Baseline = settingfile.AsItIs
-	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 3.1 %."
+	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 1.1 %, or 3.1 % at the highest limit of what was tried."
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for i := range run.Trials { // as it is with TCP timestamps, the list without
+		run.Trials[i].Flows[0].SenderInfo = &record.TCPInfo{Options: byte(1 - min(i, 1))}
+	}
+	want = "no setting can raise it by more than 1.1 %, or 3.1 % without TCP timestamps, whose bytes then carry data."
 	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -134,9 +134,9 @@ func also(t *record.Tune, level string, e *record.Effect) string {
 		case b.Verdict == record.Improves:
 			better = append(better, r.Label+" "+change(t, level, r, b))
 		case b.Verdict == record.Inconclusive && isWorse(r, b, t.Margin):
-			open = append(open, fmt.Sprintf("%s may be worse (%s, inconclusive%s)", r.Label, meanText(r, b), reason(b)))
+			open = append(open, fmt.Sprintf("%s may be worse, %s, inconclusive%s", r.Label, sizeText(r, b), reason(b)))
 		case b.Verdict == record.Inconclusive:
-			open = append(open, fmt.Sprintf("%s is inconclusive (%s%s)", r.Label, meanText(r, b), reason(b)))
+			open = append(open, fmt.Sprintf("%s is inconclusive, %s%s", r.Label, sizeText(r, b), reason(b)))
 		}
 	}
 	var parts []string
@@ -168,16 +168,11 @@ func reason(e *record.Effect) string {
 	return ": " + e.Why
 }
 
-// meanText is sizeText without the interval.
-func meanText(r metric.Metric, e *record.Effect) string {
-	mean, _, _ := strings.Cut(sizeText(r, e), " (")
-	return mean
-}
-
-// isWorse: an estimate, of which nothing is sure, is worse by more than the margin.
+// isWorse: an estimate, of which nothing is sure, is worse by more than the margin, and its
+// interval does not reach as far to the better.
 func isWorse(r metric.Metric, e *record.Effect, margin float64) bool {
-	mean, _, _, ok := relative(r, e, 0)
-	return ok && mean < -margin
+	mean, _, good, ok := relative(r, e, 0)
+	return ok && mean < -margin && good < margin
 }
 
 // change is an effect with what the response was and is where that is known: "24.1 → 60

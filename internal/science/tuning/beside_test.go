@@ -74,7 +74,7 @@ func TestAnswersWithLatency(t *testing.T) {
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it"},
 		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a trades goodput for latency (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01))"},
-		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse (1.20×, inconclusive)"},
+		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse, 1.20× (1.19–1.21), inconclusive"},
 		{up, map[string]string{settingfile.TheList: up}, "improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
 		{sameWords, map[string]string{settingfile.TheList: down}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
 		{down, map[string]string{settingfile.TheList: down}, "worsens goodput: 0.25× (0.24–0.26), and worsens latency p99"},
@@ -191,8 +191,8 @@ func TestOffer(t *testing.T) {
 // TestTooFewIsSaid: why a response beside is inconclusive is said, unless it is its interval.
 func TestTooFewIsSaid(t *testing.T) {
 	for why, want := range map[string]string{
-		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse (1.20×, inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000)",
-		stats.Spans + "0.9× to 1.6×":                                      "; latency p99 may be worse (1.20×, inconclusive)",
+		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000",
+		stats.Spans + "0.9× to 1.6×":                                      "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
 	} {
 		run, settings := runOf(up, sameWords, sameWords, sameWords)
 		beside(run, map[string]string{settingfile.TheList: open})

@@ -3,10 +3,12 @@ package tuning
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
+	"linerate/internal/science/limits"
 )
 
 // full is how near the baseline is to the limit of its path; nil: not within the margin, or
@@ -15,7 +17,7 @@ func full(run *record.Run, f record.Factor) *record.TuneFull {
 	if metric.Of(run)[0].Name != metric.Goodput.Name {
 		return nil
 	}
-	goodput, limit, most := 0.0, 0.0, 0.0
+	goodput, limit, most, highest := 0.0, 0.0, 0.0, ""
 	for _, t := range run.Treatments {
 		if !here(run, f, t.Levels) {
 			continue
@@ -23,14 +25,38 @@ func full(run *record.Run, f record.Factor) *record.TuneFull {
 		if t.LimitBps == 0 {
 			return nil // a level takes the link's rate away
 		}
-		if most = max(most, t.LimitBps); t.Levels[f.Name] == f.Baseline {
+		if t.LimitBps > most {
+			most, highest = t.LimitBps, t.Levels[f.Name]
+		}
+		if t.Levels[f.Name] == f.Baseline {
 			goodput, limit = t.Goodput.MeanBps, t.LimitBps
 		}
 	}
 	if limit == 0 || goodput < (1-run.Margin)*limit {
 		return nil
 	}
-	return &record.TuneFull{Share: goodput / limit, Most: max(0, most/goodput-1)}
+	return &record.TuneFull{
+		Share: goodput / limit, Left: max(0, limit/goodput-1), Most: max(0, most/goodput-1),
+		WithoutTimestamps: timestamps(run, f.Baseline) && !timestamps(run, highest),
+	}
+}
+
+// timestamps reports whether a flow of a level has TCP timestamps.
+func timestamps(run *record.Run, level string) bool {
+	return slices.ContainsFunc(flows(run, level), func(f record.Flow) bool {
+		return (f.SenderInfo != nil || f.ReceiverInfo != nil) && !limits.FrameOf(f).NoTimestamps
+	})
+}
+
+// flows are those of a level of the list's factor, in the conditions of its effects.
+func flows(run *record.Run, level string) (all []record.Flow) {
+	f := factor(run)
+	for _, t := range run.Trials {
+		if t.Levels[f.Name] == level && here(run, f, t.Levels) {
+			all = append(all, t.Flows...)
+		}
+	}
+	return all
 }
 
 // here: the levels are of the conditions that the run's effects are of.
@@ -53,21 +79,25 @@ func FullPath(t *record.Tune) string {
 	if t.Full == nil {
 		return ""
 	}
-	return fmt.Sprintf("As it is, goodput is at %.1f %% of the path's limit: no setting can raise it by more than %.1f %%", 100*t.Full.Share, math.Ceil(1000*t.Full.Most)/10)
+	percent := func(part float64) string { return fmt.Sprintf("%.1f %%", math.Ceil(1000*part)/10) }
+	left, most := percent(t.Full.Left), percent(t.Full.Most)
+	text := fmt.Sprintf("As it is, goodput is at %.1f %% of the path's limit: no setting can raise it by more than %s", 100*t.Full.Share, left)
+	switch {
+	case left == most:
+	case t.Full.WithoutTimestamps:
+		text += ", or " + most + " without TCP timestamps, whose bytes then carry data"
+	default:
+		text += ", or " + most + " at the highest limit of what was tried"
+	}
+	return text
 }
 
 // CongestionControl is what the flows use at a level of the list's factor, as the kernel
 // reports it, and the host that sends the first of them; empty: they are not TCP's.
 func CongestionControl(run *record.Run, level string) (control, sender string) {
-	f := factor(run)
-	for _, t := range run.Trials {
-		if t.Levels[f.Name] != level || !here(run, f, t.Levels) {
-			continue
-		}
-		for _, flow := range t.Flows {
-			if flow.CongestionControl != "" {
-				return flow.CongestionControl, flow.From
-			}
+	for _, flow := range flows(run, level) {
+		if flow.CongestionControl != "" {
+			return flow.CongestionControl, flow.From
 		}
 	}
 	return "", ""

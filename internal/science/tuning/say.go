@@ -31,7 +31,7 @@ func answer(t *record.Tune, run *record.Run) string {
 		return "The list has not been tried."
 	case stats.Unjudged(run) != "":
 		unjudged := stats.Unjudged(run)
-		said = append(said, strings.ToUpper(unjudged[:1])+unjudged[1:]+".")
+		said = append(said, upperFirst(unjudged)+".")
 		name, many := subject(t)
 		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 	case listIsOne(run, t.Settings):
@@ -40,20 +40,64 @@ func answer(t *record.Tune, run *record.Run) string {
 		name, many := subject(t)
 		if t.Written != nil { // which is the user's own
 			parts = append(parts, "The list as written"+does(t, settingfile.Written, t.Written, of, false))
-			name = strings.ToLower(name[:1]) + name[1:]
+			name = lowerFirst(name)
 		}
 		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 		parts = append(parts, settings(t, tried, of)...)
 	}
-	said = append(said, strings.Join(parts, "; ")+".")
-	if text := FullPath(t); text != "" && t.List.Verdict != record.Improves {
+	full := ""
+	if t.List.Verdict != record.Improves {
+		full = FullPath(t)
+	}
+	if stats.Unjudged(run) == "" && !tried.some && nothingToKeep(t) { // first what follows from the rest
+		text := "Nothing of this list is shown to be worth keeping here"
+		if tried.n < len(t.Settings) {
+			text = "Nothing of this list that was tried is shown to be worth keeping here"
+		}
+		if full != "" {
+			text += ": " + lowerFirst(full)
+		}
 		said = append(said, text+".")
+		for _, part := range parts {
+			if first, _, _ := strings.Cut(part, " "); !strings.Contains(first, ".") { // a key is spelled as it is
+				part = upperFirst(part)
+			}
+			said = append(said, part+".")
+		}
+	} else {
+		said = append(said, strings.Join(parts, "; ")+".")
+		if full != "" {
+			said = append(said, full+".")
+		}
 	}
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
 		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
 	}
 	return strings.Join(append(said, untried(t.Settings)...), " ")
 }
+
+// nothingToKeep reports whether a list of several settings was tried in full and neither it nor a
+// setting of it is shown to improve anything.
+func nothingToKeep(t *record.Tune) bool {
+	if t.Proof != nil || t.Offer != nil || len(t.Settings) < 2 {
+		return false
+	}
+	for _, e := range []*record.Effect{t.List, t.Written} {
+		if e == nil {
+			continue
+		}
+		if gains(e) || e.Verdict == record.Improves {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.Settings, func(s record.TuneSetting) bool {
+		return s.Keep || s.Verdict != record.NotTried && s.Verdict != record.NoDifference && s.Verdict != record.Inconclusive && s.Verdict != record.Harms
+	})
+}
+
+func upperFirst(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:] }
 
 // subject is the name of what was tried: of a list that could only partly be tried, what is
 // said is about the rest. many: it takes a plural.
@@ -177,8 +221,8 @@ func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool
 		part = "; as a part of the list " + plural(len(open), "it is", "they are") + " unclear"
 	}
 	for _, s := range open {
-		if e := s.Alone; e != nil && e.Verdict == record.NoDifference && e.Ratio.High > 0 {
-			same, most = same+1, max(most, 1-e.Ratio.Low, e.Ratio.High-1)
+		if sameAlone(s) {
+			same, most = same+1, max(most, 1-s.Alone.Ratio.Low, s.Alone.Ratio.High-1)
 		}
 	}
 	switch n := len(open); {
@@ -192,6 +236,26 @@ func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool
 		return []string{fmt.Sprintf("alone, %d of %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %d %s unclear%s",
 			same, name, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, n-same, plural(n-same, "is", "are"), part)}
 	}
+}
+
+// sameAlone reports whether a setting alone makes no difference of the response that counts.
+func sameAlone(s record.TuneSetting) bool {
+	e := s.Alone
+	return e != nil && e.Verdict == record.NoDifference && e.Ratio.High > 0
+}
+
+// Verdict is a setting's verdict as a heading of those that have it: without one, those that
+// alone make no difference of the response that counts stand apart.
+func Verdict(t *record.Tune, s record.TuneSetting) string {
+	if s.Verdict == record.Inconclusive && sameAlone(s) {
+		return SameAlone(t)
+	}
+	return s.Verdict
+}
+
+// SameAlone is the heading of settings that are inconclusive, but not alone.
+func SameAlone(t *record.Tune) string {
+	return "alone no difference of " + metric.Of(&record.Run{Responses: t.Responses})[0].Label + ", otherwise inconclusive"
 }
 
 // named is a setting in a sentence: which congestion control it is belongs to its name.

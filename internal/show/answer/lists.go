@@ -46,9 +46,11 @@ func lists(c *record.Conclusion) (a Answer) {
 		if label := Condition(t); label != "" {
 			text = label + ": " + text
 		}
+		same := tuning.SameAlone(t)
 		by, helps := map[string][]string{}, []record.TuneSetting{}
 		for _, s := range t.Settings {
-			if by[s.Verdict] = append(by[s.Verdict], s.Key); s.Verdict == record.Helps {
+			verdict := tuning.Verdict(t, s)
+			if by[verdict] = append(by[verdict], s.Key); verdict == record.Helps {
 				helps = append(helps, s)
 			}
 		}
@@ -78,7 +80,7 @@ func lists(c *record.Conclusion) (a Answer) {
 		}
 		for _, say := range []struct{ verdict, words string }{
 			{record.Harms, "Harmful: "}, {record.Trades, "Trades one response for another: "}, {record.Mixed, "Depends on the others: "},
-			{record.NoDifference, "No difference: "}, {record.Inconclusive, "Inconclusive: "},
+			{record.NoDifference, "No difference: "}, {same, strings.ToUpper(same[:1]) + same[1:] + ": "}, {record.Inconclusive, "Inconclusive: "},
 		} {
 			if names := by[say.verdict]; len(names) > 0 && len(c.Lists) == 1 {
 				a.Statements = append(a.Statements, say.words+words.FirstFew(names, "and"))

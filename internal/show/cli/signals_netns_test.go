@@ -22,7 +22,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// unreadServer is a server whose output is a pipe that is full, and that nobody reads.
+// unreadServer is a server whose output is a pipe that is full and not read.
 func unreadServer(t *testing.T) *serverProcess {
 	t.Helper()
 	out, theirs, err := os.Pipe()

@@ -171,10 +171,11 @@ func settings(c *record.Tune) *document.Table {
 	}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	lead, others := responses[0], responses[1:]
-	for _, verdict := range verdictsOnSettings {
+	same := tuning.SameAlone(c)
+	for _, verdict := range slices.Insert(slices.Clone(verdictsOnSettings), slices.Index(verdictsOnSettings, record.NoDifference), same) {
 		t.AddSection(verdict)
 		for _, s := range c.Settings {
-			if s.Verdict != verdict {
+			if tuning.Verdict(c, s) != verdict {
 				continue
 			}
 			t.Add("  "+rowName(s), answer.Size("", lead, s.Alone), answer.Size("", lead, s.Removed))
