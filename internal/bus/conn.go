@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,6 +42,11 @@ const Silence = 2 * time.Minute
 // find it silent, so that an agent that was itself stopped for longer reads first what
 // has arrived.
 const silenceChecks = 8
+
+// Closed reports whether the other end has closed the stream.
+func Closed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
 
 // Join connects an agent to the bus over a stream, which is closed after so long a
 // silence; 0: never, for a stream whose end is always noticed, such as a socket pair.

@@ -18,6 +18,9 @@ import (
 // Complete completes an address with a port.
 func Complete(address, byDefault string) (string, error) {
 	text := strings.TrimSpace(address)
+	if scheme, _, is := strings.Cut(text, "://"); is {
+		return "", fmt.Errorf("%q: expected ADDRESS or ADDRESS:PORT, without %s://", address, scheme)
+	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
 		// Without a port: a name, an IPv4 address, or an IPv6 address in brackets

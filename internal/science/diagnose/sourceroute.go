@@ -201,10 +201,15 @@ func (f observed) unresolved(list []asymmetry) []string {
 			if peer.holder(d.destination) == nil {
 				continue
 			}
+			var states []string
 			for _, n := range peer.neighbours(d.source) {
 				if failed(n) {
-					addrs = union(addrs, fmt.Sprintf("%s (%s)", d.source, n.State))
+					states = union(states, n.State)
 				}
+			}
+			if len(states) > 0 {
+				slices.Sort(states)
+				addrs = union(addrs, fmt.Sprintf("%s (%s)", d.source, strings.Join(states, " and ")))
 			}
 		}
 		if len(addrs) > 0 {

@@ -223,7 +223,11 @@ func (c *checker) linux(l settingfile.Line) {
 	case p.misleads():
 		c.add(l, "no-effect", record.LintWarning, "", "no effect on most of TCP: %s", p.tcp)
 	default:
-		c.add(l, "no-effect", record.LintNote, "", "no effect on bulk data over TCP: %s", p.tcp)
+		text := "no effect on bulk data over TCP: " + p.tcp
+		if strings.HasPrefix(p.tcp, "until ") {
+			text = "no effect " + p.tcp
+		}
+		c.add(l, "no-effect", record.LintNote, "", "%s", text)
 	}
 }
 

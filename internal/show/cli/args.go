@@ -84,11 +84,8 @@ func cannotListen(ctx context.Context, err error, address, flag string) error {
 	if port++; fmt.Sprint(port) == measure.DefaultPort {
 		port++
 	}
-	who := anotherProgram
-	if flag == "--listen" { // an iperf3 is not disturbed
-		who = occupant(ctx, address)
-	}
-	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, who, flag, net.JoinHostPort(host, strconv.Itoa(port)))
+	// An iperf3 is not disturbed.
+	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
 // quote protects a word from the shell where it needs it.

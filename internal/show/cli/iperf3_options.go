@@ -67,7 +67,7 @@ var iperf3Client = []iperf3Option{
 	{"k", "blockcount", "", "tests end by time: `--duration`"},
 	{"A", "affinity", "", "`taskset -c CPU linerate measure …`"},
 	{"F", "file", "", "no counterpart: linerate generates the payload"},
-	{"T", "title", "", "a shell's `echo`"},
+	{"T", "title", "", "`--name`"},
 	{"f", "format", "", "no counterpart: units are chosen by size; `--json` has bit/s"},
 	{"V", "verbose", "", "always on"},
 	{"D", "daemon", "", "for `linerate serve`, by systemd"},

@@ -62,7 +62,7 @@ func TestLimitsGoodputRefuses(t *testing.T) {
 		"--protocol udp --datagram -1": "datagrams of -1 bytes: expected at most 65507",
 		"--rate 1gbit more":            `unexpected argument "more"`,
 		"--shaped --lightspeed":        "unknown flag",
-		"--rate 1gbit --mtu many":      "--mtu many: expected 68 to 65535",
+		"--rate 1gbit --mtu many":      "--mtu many: expected a whole number, 68 to 65535",
 	} {
 		if status, out, errs := limitsRun(strings.Fields(args)...); status != ExitUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: status %d, %q, want %q", args, status, errs, want)

@@ -23,24 +23,29 @@ const askTimeout = 500 * time.Millisecond
 const anotherProgram = "another program (ss -lntup names it)"
 
 // occupant says what listens on an address that is in use: "another linerate serve, pid 4711,
-// of user root", or "another program" where it does not answer as linerate does.
-func occupant(ctx context.Context, address string) string {
-	if !servesHere(ctx, address) {
-		return anotherProgram
+// of user root", "iperf3, pid 4711, of user ada", or "another program" where its process is not
+// known. It connects to the address only if ask is set.
+func occupant(ctx context.Context, address string, ask bool) string {
+	text := ""
+	if ask && servesHere(ctx, address) {
+		text = "another linerate serve"
 	}
-	text := "another linerate serve"
 	l, known := listenerAt(address)
 	if !known {
-		return text
+		return cmp.Or(text, anotherProgram)
 	}
-	if pid := (proc.Proc{}).SocketHolder(l.Inode); pid != 0 {
+	pid, name := (proc.Proc{}).SocketHolder(l.Inode)
+	if text = cmp.Or(text, name); text == "" {
+		return anotherProgram
+	}
+	if pid != 0 {
 		text += fmt.Sprintf(", pid %d", pid)
 	}
-	name := fmt.Sprint(l.UID)
-	if u, err := user.LookupId(name); err == nil {
-		name = u.Username
+	owner := fmt.Sprint(l.UID)
+	if u, err := user.LookupId(owner); err == nil {
+		owner = u.Username
 	}
-	return text + ", of user " + name
+	return text + ", of user " + owner
 }
 
 // listenerAt is the socket that listens on the port of an address; false: that is unknown.

@@ -47,21 +47,23 @@ func (p *progress) show(s run.Progress) {
 	}
 	p.said = time.Now()
 	left := "about " + unit.FormatTime(s.Remaining) + " left"
+	total := s.Total
 	if s.Fits > 0 {
+		total = max(s.Done, total*s.Fits/s.Blocks)
 		left = fmt.Sprintf("at most %s left (budget: %d of %s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
 	}
 	news := cmp.Or(lastFigure(s), s.Phase)
-	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, s.Total, left, news)
+	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, total, left, news)
 	if !p.terminal {
 		p.under(line)
 		return
 	}
 	short, _, _ := strings.Cut(strings.TrimPrefix(left, "about "), " (")
-	short = fmt.Sprintf("%d/%d, %s", s.Done, s.Total, short)
+	short = fmt.Sprintf("%d/%d, %s", s.Done, total, short)
 	const cells = 10
 	full := 0
-	if s.Total > 0 {
-		full = min(cells, cells*s.Done/s.Total)
+	if total > 0 {
+		full = min(cells, cells*s.Done/total)
 	}
 	p.draw(
 		strings.Repeat("█", full)+strings.Repeat("░", cells-full)+" "+line,

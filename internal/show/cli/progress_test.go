@@ -22,13 +22,13 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
-	state.Fits, state.Blocks = 4, 6
+	state.Fits, state.Blocks, state.Done = 4, 6, 47
 	newProgress(&b, false).show(state)
-	if !strings.Contains(b.String(), "57 of 84 trials, at most 1 m 08 s left (budget: 4 of 6 blocks) · ") {
+	if !strings.Contains(b.String(), "47 of 56 trials, at most 1 m 08 s left (budget: 4 of 6 blocks) · ") {
 		t.Errorf("%q", b.String())
 	}
 	b.Reset()
-	state.Fits = 0
+	state.Fits, state.Done = 0, 57
 	state.Unit = "MB/s" // of the study, as its tables have it
 	newProgress(&b, false).show(state)
 	if !strings.HasSuffix(b.String(), "reads: 119.6 MB/s\n") {
@@ -51,10 +51,10 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", line, want)
 		}
 	}
-	state.Fits, state.Blocks, state.Last.Treatment = 5, 8, "list without net.ipv4.tcp_congestion_control"
+	state.Fits, state.Blocks, state.Done, state.Last.Treatment = 4, 8, 33, "list without net.ipv4.tcp_congestion_control"
 	for width, want := range map[int]string{
-		90: "57/84, at most 1 m 08 s left · list without net.ipv4.tcp_congestion_control: 119.6 MB/s",
-		80: "list without net.ipv4.tcp_congestion_control: 119.6 MB/s · 57/84, at most 1 m…",
+		90: "33/42, at most 1 m 08 s left · list without net.ipv4.tcp_congestion_control: 119.6 MB/s",
+		80: "list without net.ipv4.tcp_congestion_control: 119.6 MB/s · 33/42, at most 1 m…",
 	} {
 		b.Reset()
 		p.width = width
@@ -63,7 +63,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", line, want)
 		}
 	}
-	state.Fits = 0
+	state.Fits, state.Done = 0, 57
 	b.Reset()
 	state.Last = nil
 	newProgress(&b, false).show(state)

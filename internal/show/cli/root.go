@@ -52,6 +52,9 @@ const oneSignal = 100 * time.Millisecond
 // once, unless the command handles it itself: the agents of a run end with their streams,
 // and guards revert what is left.
 func untilSignal() (ctx context.Context, stop func()) {
+	// A write beyond the limit of a file's size (ulimit -f) fails with EFBIG, which is reported,
+	// instead of ending the process. Programs that it executes keep the signal's default.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
 	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(oneSignal)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
 	"linerate/internal/host/serve"
@@ -213,7 +214,7 @@ func (l *sessionLog) line(session serve.Session) {
 		client += " " + strings.TrimSpace(session.Program+" "+session.Version)
 	}
 	why := ""
-	if session.Err != nil {
+	if session.Err != nil && (session.Asked || !bus.Closed(session.Err)) {
 		why = session.Err.Error()
 	}
 	if _, refused := errors.AsType[greeting.Refused](session.Err); refused {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ func TestSessionLog(t *testing.T) {
 	for want, session := range map[string]serve.Session{
 		" no test: the client left without asking for one, as it does if that exceeds the bounds\n": {},
 		" no test: the client left before its test was over\n":                                      {Summary: agent.Summary{Asked: true}},
+		" left without asking for one, as it does if that exceeds the bounds\n":                     {Err: fmt.Errorf("joining the bus: %w", io.EOF)},
 		" no test: the server was stopped\n":                                                        {Err: errors.New("the server was stopped")},
 		" refused: flow \"a\": congestion control \"bbrr\", the server has reno, and the like of other flows\n": {
 			Summary: agent.Summary{Refused: errors.New("flow \"a\": congestion control \"bbrr\", the server has reno\nflow \"b\": the same")},
@@ -35,15 +37,20 @@ func TestSessionLog(t *testing.T) {
 }
 
 // TestOccupant: another server on the port is named; a listener that says something else, or
-// nothing to the end, is another program.
+// nothing to the end, is named as its process is.
 func TestOccupant(t *testing.T) {
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	another := fmt.Sprintf("%s, pid %d, of user ", bytes.TrimSpace(name), os.Getpid())
 	for want, answer := range map[string]func(net.Conn){
 		fmt.Sprintf("another linerate serve, pid %d, of user ", os.Getpid()): func(c net.Conn) { _, _, _ = greeting.Server{Name: "x"}.Receive(c) },
-		anotherProgram: func(c net.Conn) {
+		another: func(c net.Conn) {
 			for _, err := c.Write([]byte("l")); err == nil; _, err = c.Write([]byte("l")) {
 			}
 		},
-		anotherProgram + " silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+		another + " silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
 	} {
 		l, port := listening(t)
 		go func() {

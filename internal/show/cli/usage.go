@@ -108,7 +108,11 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	for _, o := range iperf3Options[cmd.Name()] {
 		elsewhere = append(elsewhere, o.long)
 	}
-	switch near := source.Nearest(name, slices.Concat(names, elsewhere)); {
+	near := source.Nearest(name, slices.Concat(names, elsewhere))
+	if begun := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return name == "" || !strings.HasPrefix(n, name) }); len(begun) == 1 {
+		near = begun[0]
+	}
+	switch {
 	case slices.Contains(names, near):
 		return fmt.Errorf("unknown flag: %s; did you mean --%s?", said, near)
 	case near != "":

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -84,13 +85,17 @@ func numberVar(flags *pflag.FlagSet, to *int, low, high int, name string, byDefa
 func between(low, high int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
-		switch {
-		case err == nil && n >= low && n <= high:
+		if err == nil && n >= low && n <= high {
 			return n, nil
-		case high == math.MaxInt:
-			return 0, fmt.Errorf("%s: expected at least %d", text, low)
 		}
-		return 0, fmt.Errorf("%s: expected %d to %d", text, low, high)
+		expected := fmt.Sprintf("%d to %d", low, high)
+		if high == math.MaxInt {
+			expected = fmt.Sprintf("at least %d", low)
+		}
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			expected = "a whole number, " + expected
+		}
+		return 0, fmt.Errorf("%s: expected %s", text, expected)
 	}
 }
 

@@ -25,7 +25,7 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
 	if n.Carry > 0 {
-		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d carry %s of all links on average.", n.Carry, chance(target))
+		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d fill %s of the links' capacity on average.", n.Carry, chance(target))
 	}
 	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
 		byDefault}}}
@@ -63,7 +63,7 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 		what = "pairs of addresses"
 	}
 	if f.NeededCarry > 0 {
-		add(label, "%d such %s carry %s of all links on average", f.NeededCarry, what, chance(f.Target))
+		add(label, "%d such %s fill %s of the links' capacity on average", f.NeededCarry, what, chance(f.Target))
 		label = ""
 	}
 	if f.NeededAll > 0 {

@@ -50,17 +50,29 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 		t.Add(append(cells, row(f)...)...)
 	}
 	parts = [][]document.Block{{t}}
-	const explained = 2
-	var reasons []string
-	for _, f := range flows {
-		if f.LimitedWhy != "" && len(flows) <= explained {
-			reasons = append(reasons, f.ID+": "+f.LimitedWhy)
-		}
-	}
-	if len(reasons) > 0 {
-		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: strings.Join(reasons, "; ")}})
+	if why := heldBack(flows); why != "" {
+		parts = append(parts, []document.Block{document.Statement{Label: "Why", Text: why}})
 	}
 	return parts
+}
+
+// heldBack says what held flows back: of two flows each, of more the one that all have, or that
+// of the first as an example.
+func heldBack(flows []record.Flow) string {
+	const explained = 2
+	var each, distinct []string
+	for _, f := range flows {
+		if f.LimitedWhy != "" {
+			each, distinct = append(each, f.ID+": "+f.LimitedWhy), words.Distinct(distinct, f.LimitedWhy)
+		}
+	}
+	switch {
+	case len(each) <= explained:
+		return strings.Join(each, "; ")
+	case len(distinct) == 1:
+		return fmt.Sprintf("each of %d flows: %s", len(each), distinct[0])
+	}
+	return fmt.Sprintf("%s (one of %d flows)", each[0], len(flows))
 }
 
 // severalPlaces reports whether flows are between more than one pair of addresses, so that

@@ -261,11 +261,14 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 }
 
 // percentiles spells the median and, from the first so many percentiles, the others with
-// the maximum. One that too few values are known of is named as what it is: "3rd slowest of
-// 200 requests (p99 needs 1,000)"; the slowest of all is the maximum.
+// the maximum. Of too few values, one above p99 is left out, and another is named as what it
+// is: "3rd slowest of 200 requests (p99 needs 1,000)"; the slowest of all is the maximum.
 func percentiles(d *record.Distribution, first int, values string) (median, others string) {
 	var texts []string
 	for _, p := range d.Percentiles()[:first] {
+		if p.Rank != "" && p.Quantile > 0.99 {
+			continue // the maximum follows
+		}
 		name := p.Name + " "
 		if p.Rank != "" {
 			name = p.Rank + " "
