@@ -69,7 +69,7 @@ func (e *examples) run(name, command string) string {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = e.dir, &out, &errs
-	cmd.Env = append(os.Environ(), "HOME="+e.dir, "PATH="+filepath.Dir(e.program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "HOME="+e.dir, "XDG_STATE_HOME=", "PATH="+filepath.Dir(e.program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if err := cmd.Run(); err != nil {
 		e.t.Errorf("%s: %s: %v\n%s", name, command, err, errs.String())
 	}

@@ -21,8 +21,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Suffix follows the notebook's path in that of the file of permissions.
-const Suffix = "-permitted"
+// Name is the name of the list in this user's state directory (file.StateDir).
+const Name = "permitted"
 
 const (
 	mostCommands = 10_000 // remembered; the oldest are forgotten
@@ -30,16 +30,22 @@ const (
 	mostBytes    = (mostCommands + 1) * (digest + 1)
 )
 
-// List is a list of commands in a file of mode 0600: their SHA-256, one a line.
+// List is a list of commands in a file of mode 0600: their SHA-256, one a line. It is not
+// beside the notebook: a directory with a notebook may be from elsewhere, and whatever is in
+// it must not permit anything.
 type List struct {
 	path  string
 	lines []string
 }
 
-// Beside reads what is permitted from beside a notebook. A file that others may write, or
+// Load reads what this user has permitted on this machine. A file that others may write, or
 // that is not this user's, is an error: it would permit what they want.
-func Beside(notebook string) (*List, error) {
-	p := &List{path: notebook + Suffix}
+func Load() (*List, error) {
+	dir, err := file.StateDir()
+	if err != nil {
+		return nil, fmt.Errorf("permitted commands: %w", err)
+	}
+	p := &List{path: filepath.Join(dir, Name)}
 	text, err := file.ReadOwn(p.path, mostBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil

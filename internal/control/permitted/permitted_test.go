@@ -8,6 +8,14 @@ import (
 	"linerate/internal/model/topology"
 )
 
+// state gives the test a state directory of its own, and returns the path of its list.
+func state(t *testing.T) (path string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "new")
+	t.Setenv("XDG_STATE_HOME", dir)
+	return filepath.Join(dir, "linerate", Name)
+}
+
 func command(node string, words ...string) topology.Command {
 	alike := ""
 	for _, w := range words {
@@ -18,27 +26,27 @@ func command(node string, words ...string) topology.Command {
 
 // TestRemembered: what was permitted is, also in the next process, and nothing else.
 func TestRemembered(t *testing.T) {
-	book := filepath.Join(t.TempDir(), "new", "notebook.db")
+	path := state(t)
 	ssh := command("nas", "ssh", "nas")
-	list, err := Beside(book)
+	list, err := Load()
 	if err != nil || len(list.Without([]topology.Command{ssh})) != 1 {
 		t.Fatalf("at first: %+v, %v", list, err)
 	}
 	if err := list.Add([]topology.Command{ssh, ssh}); err != nil {
 		t.Fatal(err)
 	}
-	if list, err = Beside(book); err != nil || len(list.lines) != 1 {
+	if list, err = Load(); err != nil || len(list.lines) != 1 {
 		t.Fatalf("read again: %+v, %v", list, err)
 	}
 	others := []topology.Command{command("pc", "ssh", "nas"), command("nas", "ssh", "nas", "x"), command("nas", "ssh")}
 	if got := list.Without(append(others, ssh)); len(got) != len(others) {
 		t.Errorf("not permitted: %+v, want %+v", got, others)
 	}
-	info, err := os.Stat(book + Suffix)
+	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
-	if dir, err := os.Stat(filepath.Dir(book)); err != nil || dir.Mode().Perm() != 0o700 {
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || dir.Mode().Perm() != 0o700 {
 		t.Errorf("directory's mode %v, %v; want 0700", dir.Mode(), err)
 	}
 }
@@ -46,9 +54,8 @@ func TestRemembered(t *testing.T) {
 // TestOthersCannotPermit: a list that others may write, or have put there by a link, is
 // not read.
 func TestOthersCannotPermit(t *testing.T) {
-	book := filepath.Join(t.TempDir(), "notebook.db")
-	path := book + Suffix
-	list, _ := Beside(book)
+	path := state(t)
+	list, _ := Load()
 	if err := list.Add([]topology.Command{command("nas", "ssh")}); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +63,7 @@ func TestOthersCannotPermit(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Beside(book); err == nil {
+		if _, err := Load(); err == nil {
 			t.Errorf("mode %04o was read", mode)
 		}
 	}
@@ -69,15 +76,15 @@ func TestOthersCannotPermit(t *testing.T) {
 	if err := os.Symlink(path+".real", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Beside(book); err == nil {
+	if _, err := Load(); err == nil {
 		t.Error("a symbolic link was followed")
 	}
 }
 
 // TestBounded: the oldest are forgotten, and a file that is longer than any is refused.
 func TestBounded(t *testing.T) {
-	book := filepath.Join(t.TempDir(), "notebook.db")
-	list, _ := Beside(book)
+	path := state(t)
+	list, _ := Load()
 	for i := range mostCommands {
 		list.lines = append(list.lines, key(command("n", string(rune('a'+i%26)), string(rune(i)))))
 	}
@@ -85,14 +92,14 @@ func TestBounded(t *testing.T) {
 	if err := list.Add([]topology.Command{last}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Beside(book)
+	list, err := Load()
 	if err != nil || len(list.lines) != mostCommands || len(list.Without([]topology.Command{last})) != 0 {
 		t.Fatalf("%d commands, %v", len(list.lines), err)
 	}
-	if err := os.Truncate(book+Suffix, mostBytes+1); err != nil {
+	if err := os.Truncate(path, mostBytes+1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Beside(book); err == nil {
+	if _, err := Load(); err == nil {
 		t.Error("a file without a bound was read")
 	}
 }

@@ -63,15 +63,12 @@ func defaultDir() (string, error) {
 	if os.Geteuid() == 0 && os.MkdirAll(systemDir, 0o755) == nil && canCreateIn(systemDir) {
 		return systemDir, nil
 	}
-	if state := os.Getenv("XDG_STATE_HOME"); state != "" {
-		return filepath.Join(state, "linerate"), nil
-	}
-	home, err := os.UserHomeDir()
+	dir, err := file.StateDir()
 	if err != nil {
 		// In a world-writable directory other users could forge a journal.
-		return "", fmt.Errorf("there is no directory of this user's own for the undo journal (%w): set HOME or XDG_STATE_HOME, or name a file with --journal", err)
+		return "", fmt.Errorf("undo journal: %w, or name a file with --journal", err)
 	}
-	return filepath.Join(home, ".local", "state", "linerate"), nil
+	return dir, nil
 }
 
 func canCreateIn(dir string) bool {

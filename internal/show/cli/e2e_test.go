@@ -27,7 +27,7 @@ func command(t *testing.T, ctx context.Context, dir string, args ...string) *exe
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"), "LINERATE_MAX_RETRY_TIME=0s")
+	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "LINERATE_MAX_RETRY_TIME=0s")
 	return cmd
 }
 

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"linerate/internal/control/notebook"
 	"linerate/internal/control/permitted"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/plain"
@@ -27,11 +25,7 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 	if len(commands) == 0 || slices.Contains(studies.Names(), nameOrFile) {
 		return nil
 	}
-	path, err := notebook.Path(os.Getenv)
-	var list *permitted.List
-	if err == nil {
-		list, err = permitted.Beside(path)
-	}
+	list, err := permitted.Load()
 	if err != nil {
 		if trust { // it can only not be remembered
 			return nil

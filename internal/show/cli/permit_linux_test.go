@@ -122,6 +122,38 @@ func TestResumedRunsAreAskedAbout(t *testing.T) {
 	}
 }
 
+// TestForeignPermissions: a directory with a notebook, from somebody who has permitted the
+// commands of its runs and studies, permits nothing to who unpacks it, whatever lies in it.
+func TestForeignPermissions(t *testing.T) {
+	theirs, own := t.TempDir(), t.TempDir()
+	const study = "study.yaml"
+	write := func(path string, text []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(theirs, study), []byte(programStudy))
+	run := []string{"run", study, "--quiet"}
+	if _, out := statusOf(t, command(t, t.Context(), theirs, append(run, "--trust")...)); os.Remove(filepath.Join(theirs, "ran")) != nil {
+		t.Fatalf("--trust did not execute: %s", out)
+	}
+	list, err := os.ReadFile(filepath.Join(theirs, "state", "linerate", permitted.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(theirs, permitted.Name), list)
+	write(filepath.Join(theirs, "notebook.db-permitted"), list) // where it was once
+	refused := command(t, t.Context(), theirs, run...)
+	refused.Env = append(refused.Env, "XDG_STATE_HOME="+own)
+	if status, out := statusOf(t, refused); status != ExitUsage || !strings.Contains(out, "have not been permitted") || os.Remove(filepath.Join(theirs, "ran")) == nil {
+		t.Errorf("somebody else's permission: status %d\n%s", status, out)
+	}
+	if _, out := statusOf(t, command(t, t.Context(), theirs, run...)); os.Remove(filepath.Join(theirs, "ran")) != nil {
+		t.Errorf("their own was not kept:\n%s", out)
+	}
+}
+
 // TestCommandsAreConfirmed: at a terminal the answer decides, and it is remembered.
 func TestCommandsAreConfirmed(t *testing.T) {
 	dir := t.TempDir()
@@ -154,7 +186,8 @@ func TestCommandsAreConfirmed(t *testing.T) {
 
 // TestBuiltInStudiesAreNotAskedAbout, and a file of the same name is.
 func TestBuiltInStudiesAreNotAskedAbout(t *testing.T) {
-	t.Setenv("LINERATE_NOTEBOOK", filepath.Join(t.TempDir(), "notebook.db"))
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
 	s := streams{in: strings.NewReader("y\n"), out: &strings.Builder{}, err: &strings.Builder{}}
 	commands := []topology.Command{{Node: "a", Argv: []string{"bird"}, Times: 1, Alike: "bird"}}
 	if err := s.permit(context.Background(), "ecmp-bgp", false, commands); err != nil {
@@ -178,7 +211,7 @@ func TestBuiltInStudiesAreNotAskedAbout(t *testing.T) {
 	if err := s.permitRun(context.Background(), resumed, false); err == nil || !strings.Contains(err.Error(), "evil") {
 		t.Errorf("a run that replaces what a built-in study executes: %v", err)
 	}
-	if _, err := os.Stat(os.Getenv("LINERATE_NOTEBOOK") + permitted.Suffix); err == nil {
+	if _, err := os.Stat(filepath.Join(state, "linerate", permitted.Name)); err == nil {
 		t.Error("something was permitted")
 	}
 }

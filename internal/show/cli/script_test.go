@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv(notebook.Variable, filepath.Join(env.WorkDir, "notebook.db"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "hold": hold, "active": announce},
