@@ -79,8 +79,8 @@ type Listener struct {
 	udp *handshake.Listener
 }
 
-// Listen opens the ports. Keep-alive probes find out about conductors that have
-// vanished; the connections of flows do not have them.
+// Listen opens the ports. socket.DetectLoss finds out about conductors that have
+// vanished; the connections of flows do not have it.
 func Listen(ctx context.Context, address string) (Listener, error) {
 	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false)
@@ -295,7 +295,7 @@ func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welc
 		err = conn.SetDeadline(time.Time{})
 	}
 	if err == nil {
-		err = conn.SetKeepAliveConfig(greeting.KeepAlive)
+		err = socket.DetectLoss(conn)
 	}
 	if err != nil {
 		g.Discard()

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/bus/greeting"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
@@ -86,6 +88,25 @@ func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn
 			}
 		}
 	}
+}
+
+// DetectLoss has reading a control connection fail once its peer has vanished, half a minute
+// after the last that was heard or the first that is not acknowledged. Keep-alive probes are
+// not sent while data is unacknowledged, such as a reply or a ping of the bus;
+// TCP_USER_TIMEOUT (tcp(7)) limits that, on Linux.
+func DetectLoss(conn *net.TCPConn) error {
+	k := greeting.KeepAlive
+	if err := conn.SetKeepAliveConfig(k); err != nil {
+		return err
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	timeout := k.Idle + time.Duration(k.Count)*k.Interval
+	var failed error
+	err = raw.Control(func(fd uintptr) { failed = sock.SetUserTimeout(int(fd), timeout) })
+	return errors.Join(err, failed)
 }
 
 // Reset closes a connection at once with RST, so that neither end goes on sending what

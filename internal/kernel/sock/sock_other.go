@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -36,6 +37,9 @@ func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
 // SetBindAddressNoPort does nothing on this system: bind chooses the port, which differs
 // only when ports run short.
 func SetBindAddressNoPort(int) error { return nil }
+
+// SetUserTimeout does nothing on this system: the kernel's own timeout applies.
+func SetUserTimeout(int, time.Duration) error { return nil }
 
 // Queued is the number of unacknowledged or unread bytes of a TCP socket; on Linux only.
 func Queued(int, bool) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }

@@ -2,7 +2,11 @@
 
 package sock
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Socket options that package net does not offer. See tcp(7), socket(7), ip(7).
 
@@ -37,6 +41,12 @@ func SetPacingRate(fd int, bytesPerSecond uint64) error {
 // different destinations.
 func SetBindAddressNoPort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+}
+
+// SetUserTimeout sets TCP_USER_TIMEOUT: how long sent data may be unacknowledged before the
+// connection is closed.
+func SetUserTimeout(fd int, timeout time.Duration) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout.Milliseconds()))
 }
 
 // Queued is the number of bytes in a TCP socket's send buffer that the peer has not

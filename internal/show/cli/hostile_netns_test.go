@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -333,11 +334,12 @@ type guests struct {
 type hostile struct {
 	random *rand.Rand
 	from   net.TCPAddr
+	to     string // the server's address; empty: 127.0.0.1
 }
 
 func (h *hostile) dial() (net.Conn, error) {
 	dialer := net.Dialer{LocalAddr: &h.from, Timeout: time.Second}
-	return dialer.Dial("tcp", "127.0.0.1:"+hostilePort)
+	return dialer.Dial("tcp", net.JoinHostPort(cmp.Or(h.to, "127.0.0.1"), hostilePort))
 }
 
 // enter greets the server, and returns a bus on which it is and the connection.

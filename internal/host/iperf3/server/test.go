@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"linerate/internal/bus/greeting"
 	"linerate/internal/host/budget"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
@@ -135,7 +134,7 @@ func (t *test) serve() error {
 	if !t.inside() {
 		return errNotClient
 	}
-	err = t.conn.SetKeepAliveConfig(greeting.KeepAlive)
+	err = socket.DetectLoss(t.conn)
 	if err == nil {
 		err = t.conn.SetDeadline(time.Time{})
 	}
