@@ -24,8 +24,8 @@ type event struct {
 // test is a test function with its subtests.
 type test struct {
 	pkg, name  string
-	begin, end time.Time
-	action     string // the last one
+	begin, end time.Time // without the wait for a parallel test's turn
+	action     string    // the last one
 	output     strings.Builder
 }
 
@@ -100,6 +100,8 @@ func (a *attempt) add(line []byte, out io.Writer) {
 	}
 	t.end = e.Time
 	switch {
+	case e.Action == "cont" && !sub:
+		t.begin = e.Time // until then it has waited for others
 	case e.Action == "output":
 		if !strings.HasPrefix(e.Output, "=== ") {
 			t.output.WriteString(e.Output)

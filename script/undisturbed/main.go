@@ -128,7 +128,7 @@ func (s *session) judge(pattern string) bool {
 // times names the tests that took longest, of those that took more than ten seconds.
 func (s *session) times(a *attempt) {
 	var parts []string
-	for _, t := range a.slowest(12) {
+	for _, t := range a.slowest(30) {
 		if took := t.end.Sub(t.begin); took > 10*time.Second {
 			parts = append(parts, fmt.Sprintf("%s %.0f s", t.name, took.Seconds()))
 		}

@@ -176,8 +176,14 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestSlowest: what a parallel test waits for its turn is not its time.
 func TestSlowest(t *testing.T) {
-	a := read(strings.NewReader(events("TestB", "TestA")), new(strings.Builder))
+	waited := `{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"p","Test":"TestC"}
+{"Time":"2026-01-01T00:00:00Z","Action":"pause","Package":"p","Test":"TestC"}
+{"Time":"2026-01-01T00:01:00Z","Action":"cont","Package":"p","Test":"TestC"}
+{"Time":"2026-01-01T00:01:09Z","Action":"pass","Package":"p","Test":"TestC"}
+`
+	a := read(strings.NewReader(events("TestB", "TestA")+waited), new(strings.Builder))
 	a.tests["p.TestA"].end = a.tests["p.TestA"].end.Add(time.Second)
 	var out strings.Builder
 	(&session{out: &out}).times(a)
