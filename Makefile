@@ -31,7 +31,7 @@ machines: ## the tests that boot machines with other kernels and drivers: user-m
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test
-	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestTuneBothBuffers|TestSoak|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
+	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestTuneBothBuffers|TestTuneKilled|TestSoak|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
 
 cross: ## compile for every system linerate is made for
 	@script/cross

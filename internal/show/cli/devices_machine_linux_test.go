@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
 )
@@ -94,6 +95,7 @@ design: {replicates: 1}
 // TestMachineDevices runs flows over every kind of device on Linux 6.1: which member of a bond
 // each takes is as predicted, and what the interfaces counted are the flows' bytes.
 func TestMachineDevices(t *testing.T) {
+	kerneltest.Parallel(t) // no rate is judged
 	kernel := machinetest.UserMode(t)
 	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: kernel, Modules: deviceModules, Memory: 1024,
 		Files: map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
@@ -137,6 +139,7 @@ func asPredicted(t *testing.T, trial record.Trial) {
 
 // TestMachineWithoutDevices: a kind that the kernel lacks is named, and nothing is made.
 func TestMachineWithoutDevices(t *testing.T) {
+	kerneltest.Parallel(t)
 	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Modules: []string{"veth", "bridge", "sch_tbf"},
 		Files: map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
 	output, status := m.Run(t, time.Minute, "cd /root && linerate run --trust --quiet every.yaml")

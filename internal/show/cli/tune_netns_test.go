@@ -305,10 +305,15 @@ func leftBehind(t *testing.T) []string {
 	return slices.DeleteFunc(journals(t), func(path string) bool { return filepath.Ext(path) != ".jsonl" })
 }
 
-// tuneKills is how many instants of tuning are tried.
-const tuneKills = 10
+// tuneKills is how many instants of tuning are tried: more in make soak.
+func tuneKills() int {
+	if os.Getenv(soakFor) != "" {
+		return 20
+	}
+	return 5
+}
 
-// TestTuneKilled kills the conductor, and separately the agent, at ten instants
+// TestTuneKilled kills the conductor, and separately the agent, at several instants
 // while settings come and go: everything is put back, by the agent itself, or by its
 // guard where it was the agent that died. The two take turns in waiting, each with
 // hosts and journals of its own.
@@ -326,7 +331,8 @@ func tuneAndKill(t *testing.T, victim string) {
 	before := tuned(t)
 	isOn := watchTuned(t)
 	wasOn := 0
-	for kill := range tuneKills {
+	kills := tuneKills()
+	for kill := range kills {
 		mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 		// A search has something set in most of its trials.
 		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--trust", "--quiet", "--replicates", "50",
@@ -347,7 +353,7 @@ func tuneAndKill(t *testing.T, victim string) {
 		// From the first change on, through the settings that are only tried, the end
 		// of their agents, and the first trials.
 		awaitOn()
-		time.Sleep(time.Duration(kill)*30*time.Millisecond + time.Duration(rand.Int64N(int64(30*time.Millisecond))))
+		time.Sleep((300*time.Millisecond*time.Duration(kill) + time.Duration(rand.Int64N(int64(300*time.Millisecond)))) / time.Duration(kills))
 		if kill%2 == 0 {
 			awaitOn()
 		}
