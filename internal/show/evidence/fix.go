@@ -33,5 +33,5 @@ func fixOf(run *record.Run, label string, most int) []document.Block {
 		}
 		blocks = append(blocks, document.Listing{Caption: "on " + h.Name + ":", Lines: lines})
 	}
-	return append(blocks, document.Statements("", fix.Instructions()...)...)
+	return append(blocks, document.Statements("Then", fix.Instructions()...)...)
 }
