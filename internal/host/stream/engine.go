@@ -190,11 +190,14 @@ func (e *Engine) run(f *tcpFlow) {
 	if err == nil {
 		err = f.mover.send(conn, &f.tally, signals)
 	}
+	if signals.Quit.Load() {
+		return // Close resets the connection; a FIN before that would look like the stream's end
+	}
 	if err == nil {
 		// The receiver reads what is buffered, and then the end.
 		err = conn.CloseWrite()
 	}
-	if err != nil && !signals.Quit.Load() {
+	if err != nil {
 		f.fail("send", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os/user"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/bus/greeting"
@@ -56,11 +55,22 @@ func listenerAt(address string) (netlink.Socket, bool) {
 	}
 	defer sockets.Close()
 	all, _ := sockets.TCP(true)
-	i := slices.IndexFunc(all, func(s netlink.Socket) bool { return strings.HasSuffix(address, fmt.Sprintf(":%d", s.Local.Port())) })
+	i := slices.IndexFunc(all, func(s netlink.Socket) bool { return takes(s.Local, address) })
 	if i < 0 {
 		return netlink.Socket{}, false
 	}
 	return all[i], true
+}
+
+// takes reports whether a listener at local has the port of an address: with the same host, or
+// with either of them unspecified.
+func takes(local netip.AddrPort, address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port != fmt.Sprint(local.Port()) {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	return err != nil || a.IsUnspecified() || local.Addr().IsUnspecified() || a.Unmap() == local.Addr().Unmap()
 }
 
 // servesHere reports whether what listens on an address of this host greets as linerate serve
