@@ -16,10 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/bus"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/message"
-	"linerate/internal/model/setting"
 )
 
 // unreadServer is a server whose output is a pipe that is full and not read.
@@ -157,8 +154,6 @@ func endsBySecond(t *testing.T, cmd *exec.Cmd, ended <-chan struct{}) {
 // agentEndsBySecond has an agent change a setting for a conductor that reads nothing any
 // more: its answers, for which it waits, fill a pipe.
 func agentEndsBySecond(t *testing.T) {
-	const key = "net.ipv4.conf.all.arp_ignore"
-	value := func() string { return strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)) }
 	journal := filepath.Join(t.TempDir(), "journal.jsonl")
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -175,24 +170,10 @@ func agentEndsBySecond(t *testing.T) {
 	s := startServerAs(t, cmd)
 	theirIn.Close()
 	theirOut.Close()
-	b, err := bus.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	if err := b.Attach("nas", deaf{out, in}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Hellos(t.Context(), []string{"nas"}); err != nil {
-		t.Fatal(err)
-	}
-	change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
-	if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil || value() != "1" {
-		t.Fatalf("nothing was changed: %v", err)
-	}
+	lost, value := changedBy(t, deaf{out, in})
 	out.Close() // the other one is open
 	select {
-	case <-b.Lost("nas"):
+	case <-lost:
 	case <-time.After(20 * time.Second):
 		t.Fatal("the bus reads on")
 	}

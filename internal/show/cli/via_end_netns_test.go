@@ -63,12 +63,35 @@ type deaf struct {
 	io.Writer
 }
 
+// changedBy has the agent nas at the other end of a connection change a setting. Lost is
+// closed when the connection is lost; value reads the setting, which is 1 now.
+func changedBy(t *testing.T, conn io.ReadWriteCloser) (lost <-chan struct{}, value func() string) {
+	t.Helper()
+	const key = "net.ipv4.conf.all.arp_ignore"
+	value = func() string { return strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)) }
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	if err := b.Attach("nas", conn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Hellos(t.Context(), []string{"nas"}); err != nil {
+		t.Fatal(err)
+	}
+	change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
+	if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil || value() != "1" {
+		t.Fatalf("nothing was changed: %v", err)
+	}
+	return b.Lost("nas"), value
+}
+
 // The agent writes after its reader has closed. It must not die of that before
 // it has reverted what it has changed.
 func TestAgentOutlivesItsListener(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		const key = "net.ipv4.conf.all.arp_ignore"
 		journal := filepath.Join(t.TempDir(), "journal.jsonl")
 		cmd := command(t, t.Context(), t.TempDir(), "agent", "--stdio", "--node", "nas", "--journal", journal)
 		in, err := cmd.StdinPipe()
@@ -85,27 +108,9 @@ func TestAgentOutlivesItsListener(t *testing.T) {
 			t.Fatal(err)
 		}
 		theirs.Close()
-		b, err := bus.Start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if err := b.Attach("nas", deaf{out, in}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.Hellos(t.Context(), []string{"nas"}); err != nil {
-			t.Fatal(err)
-		}
-		change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
-		if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil {
-			t.Fatal(err)
-		}
-		value := func() string { return strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)) }
-		if value() != "1" {
-			t.Fatal("nothing was changed: the test does not test")
-		}
+		lost, value := changedBy(t, deaf{out, in})
 		out.Close()
-		<-b.Lost("nas")
+		<-lost
 		// The client protocol asks for an answer to this.
 		if _, err := io.WriteString(in, "PING\r\n"); err != nil {
 			t.Fatal(err)
