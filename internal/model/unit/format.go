@@ -86,7 +86,7 @@ func Plural(n int, thing string) string {
 	case strings.HasSuffix(thing, "ch"), strings.HasSuffix(thing, "ss"):
 		thing += "e"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return FormatCount(int64(n)) + " " + thing + "s"
 }
 
 // FormatTime spells how long something takes as people say it: "42 s", "1 m 37 s",

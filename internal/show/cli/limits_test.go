@@ -41,7 +41,7 @@ func TestLimitsGoodput(t *testing.T) {
 		}
 	}
 	_, out, _ := limitsRun("--rate", "1gbit", "--vlan", "1")
-	for _, want := range []string{"1 Gbit/s carries at most 939 Mbit/s of payload (117.4 MB/s), 93.904 %.\n", "payload                            1448", "VLAN tags                             4", "together                           1542", "81064 frames/s"} {
+	for _, want := range []string{"1 Gbit/s carries at most 939 Mbit/s of payload (117.4 MB/s), 93.904 %.\n", "payload                            1448", "VLAN tags                             4", "together                           1542", "81,064 frames/s"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

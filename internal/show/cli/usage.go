@@ -22,9 +22,15 @@ import (
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return wrongArguments(cmd, fmt.Errorf("unexpected argument %q; usage: %s", args[0], cmd.UseLine()))
+		return wrongArguments(cmd, fmt.Errorf("unexpected argument %q; usage: %s", args[0], usage(cmd)))
 	}
 	return nil
+}
+
+// usage is the first example of a command, else its line of usage.
+func usage(cmd *cobra.Command) string {
+	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	return cmp.Or(example, cmd.UseLine())
 }
 
 // wrongArguments is what is wrong with values of flags, or else the error: a flag that took

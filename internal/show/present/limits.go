@@ -2,6 +2,7 @@ package present
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -259,7 +260,7 @@ func Goodput(l limits.GoodputAnswer, frame limits.Frame) document.Document {
 		t.Add(part.Name, fmt.Sprint(part.Bytes))
 	}
 	t.Add("together", fmt.Sprint(l.WireBytes))
-	t.Notes = []string{fmt.Sprintf("%.0f frames/s", l.FramesPerS)}
+	t.Notes = []string{unit.FormatCount(int64(math.Round(l.FramesPerS))) + " frames/s"}
 	return document.Document{
 		Title: fmt.Sprintf("%s carries at most %s of payload (%.1f MB/s), %.3f %%.",
 			unit.FormatRate(l.RateBps), unit.FormatRate(l.GoodputBps), l.GoodputBps/8e6, 100*l.Fraction),
@@ -273,23 +274,23 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
 	}
-	line("in flight", "%s bytes when the path is full: %d segments of %d bytes", unit.FormatCount(int64(l.BDPBytes)), l.Segments, l.MSSBytes)
+	line("in flight", "%s bytes when the path is full: %s of %d bytes", unit.FormatCount(int64(l.BDPBytes)), unit.Plural(l.Segments, "segment"), l.MSSBytes)
 	switch {
 	case l.Flows > 1:
 		line("", "more than TCP's largest window of 1 GiB (RFC 7323): %d connections at least", l.Flows)
 	case l.Scaling:
-		line("", "more than 65535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
+		line("", "more than 65,535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
 	}
 	if l.Window > 0 {
-		line("", "%d bytes let at most %s through, %.4g %% of the rate", l.Window, unit.FormatRate(l.WindowBps), 100*l.WindowBps/l.RateBps)
+		line("", "%s bytes let at most %s through, %.4g %% of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), 100*l.WindowBps/l.RateBps)
 	}
 	line("slow start", "%d round trips, %.3g s, until that much is in flight", l.Rounds, l.SlowS)
 	if l.Answer > 0 {
-		line("answer", "%d bytes on a new connection that begins with %d segments:", l.Answer, l.First)
+		line("answer", "%s bytes on a new connection that begins with %s:", unit.FormatCount(l.Answer), unit.Plural(l.First, "segment"))
 		line("", "%d round trips, %.3g s; fewer is not possible, more where a window is smaller", l.AnswerTrips, l.AnswerS)
 	}
-	line("receiver", "buffers of up to %d bytes%s", l.TCPRmem, enoughBy(l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
-	line("sender", "buffers of up to %d bytes%s", l.TCPWmem, enoughBy(l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
+	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
+	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {
@@ -306,11 +307,11 @@ func BDP(l limits.BDPAnswer) document.Document {
 func enoughBy(needed, here, normally int64, end string) string {
 	switch {
 	case here >= needed:
-		return fmt.Sprintf("; this host allows %d, enough if it %s", here, end)
+		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(here), end)
 	case here > 0:
-		return fmt.Sprintf("; this host allows %d, too little if it %s", here, end)
+		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
 	case needed <= normally:
-		return fmt.Sprintf("; Linux's default is %d", normally)
+		return fmt.Sprintf("; Linux's default is %s", unit.FormatCount(normally))
 	}
 	return ""
 }

@@ -23,14 +23,14 @@ func TestBDPHere(t *testing.T) {
 		receiver   string
 		sender     string
 	}{
-		{12_500_000, 4 << 20, "; this host allows 12500000, enough if it receives", "; this host allows 4194304, too little if it sends"},
-		{12_499_999, 9_375_000, "; this host allows 12499999, too little if it receives", "; this host allows 9375000, enough if it sends"},
+		{12_500_000, 4 << 20, "; this host allows 12,500,000, enough if it receives", "; this host allows 4,194,304, too little if it sends"},
+		{12_499_999, 9_375_000, "; this host allows 12,499,999, too little if it receives", "; this host allows 9,375,000, enough if it sends"},
 		{0, 0, "", ""},
 	} {
 		l := limits.Path{RateBps: 1e9, RTTS: 0.025, Segment: 1448}.Buffers(0, 0, limits.FirstWindow)
 		l.RmemHere, l.WmemHere = c.rmem, c.wmem
 		got := shown(l)
-		for _, want := range []string{"buffers of up to 12500000 bytes" + c.receiver + "\n", "buffers of up to 9375000 bytes" + c.sender + "\n",
+		for _, want := range []string{"buffers of up to 12,500,000 bytes" + c.receiver + "\n", "buffers of up to 9,375,000 bytes" + c.sender + "\n",
 			" sysctl -w net.ipv4.tcp_rmem='4096 131072 12500000'\n", " sysctl -w net.ipv4.tcp_wmem='4096 16384 9375000'\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)
@@ -38,7 +38,7 @@ func TestBDPHere(t *testing.T) {
 		}
 	}
 	l := limits.Path{RateBps: 1e7, RTTS: 0.025, Segment: 1448}.Buffers(0, 0, limits.FirstWindow)
-	if got := shown(l); !strings.Contains(got, "; Linux's default is 6291456") || strings.Contains(got, "this host") {
+	if got := shown(l); !strings.Contains(got, "; Linux's default is 6,291,456") || strings.Contains(got, "this host") {
 		t.Error(got)
 	}
 }
