@@ -60,9 +60,10 @@ func (g *accounts) Check(c server.ClientAuthentication) bool {
 // maxLine bounds the first line of a stream.
 const maxLine = 16 << 10
 
-// authenticate forwards the first line of a stream, CONNECT with its options, with the
-// secret of its node added, which the agent itself never has. The remainder of the
-// stream is read from rest.
+// authenticate forwards the first lines of a stream, CONNECT with its options and PING, with
+// the secret of its node added, which the agent itself never has. The remainder of the
+// stream is read from rest. Both lines go together: two seconds after CONNECT the server pings
+// its client, and a client whose own PING was delayed for so long expects PONG before that.
 func authenticate(inside io.Writer, stream io.Reader, token string) (rest io.Reader, err error) {
 	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
@@ -81,9 +82,12 @@ func authenticate(inside io.Writer, stream io.Reader, token string) (rest io.Rea
 		delete(options, other)
 	}
 	options["auth_token"], _ = json.Marshal(token)
-	text, err = json.Marshal(options)
-	if err == nil {
-		_, err = fmt.Fprintf(inside, "CONNECT %s\r\n", text)
+	if text, err = json.Marshal(options); err != nil {
+		return nil, err
 	}
+	if line, err = r.ReadSlice('\n'); err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintf(inside, "CONNECT %s\r\n%s", text, line)
 	return r, err
 }

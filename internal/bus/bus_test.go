@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,6 +117,29 @@ func TestCallOverSocketAndPipes(t *testing.T) {
 				t.Fatalf("error reads %v", err)
 			}
 		})
+	}
+}
+
+// slow is a stream whose second and later writes arrive late, as over a path that loses packets.
+type slow struct {
+	net.Conn
+	writes atomic.Int32
+}
+
+func (s *slow) Write(p []byte) (int, error) {
+	if s.writes.Add(1) == 2 {
+		time.Sleep(2500 * time.Millisecond) // the server pings a client after 2 to 2.4 s
+	}
+	return s.Conn.Write(p)
+}
+
+// TestSlowPath: an agent joins whose greeting arrives in parts, seconds apart.
+func TestSlowPath(t *testing.T) {
+	t.Parallel()
+	near, far := net.Pipe()
+	b, _ := pair(t, near, &slow{Conn: far})
+	if err := b.Call(t.Context(), "h1", "echo", greeting{"late"}, nil); err != nil {
+		t.Error(err)
 	}
 }
 
