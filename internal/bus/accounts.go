@@ -57,37 +57,35 @@ func (g *accounts) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// maxLine bounds the first line of a stream.
+// maxLine bounds each of the first lines of a stream.
 const maxLine = 16 << 10
 
-// authenticate forwards the first lines of a stream, CONNECT with its options and PING, with
-// the secret of its node added, which the agent itself never has. The remainder of the
-// stream is read from rest. Both lines go together: two seconds after CONNECT the server pings
-// its client, and a client whose own PING was delayed for so long expects PONG before that.
-func authenticate(inside io.Writer, stream io.Reader, token string) (rest io.Reader, err error) {
+// greeting reads the first lines of an agent's stream, CONNECT with its options and PING, and
+// returns them with a secret of its node added, which the agent itself never has. The
+// remainder of the stream is read from rest.
+func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest io.Reader, err error) {
 	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	verb, text, _ := bytes.Cut(line, []byte(" "))
 	if !bytes.EqualFold(verb, []byte("CONNECT")) {
-		return nil, errors.New("the stream does not begin with CONNECT, as an agent's does")
+		return nil, nil, errors.New("the stream does not begin with CONNECT, as an agent's does")
 	}
 	options := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &options); err != nil {
-		return nil, fmt.Errorf("reading CONNECT: %w", err)
+		return nil, nil, fmt.Errorf("reading CONNECT: %w", err)
 	}
 	for _, other := range []string{"user", "pass", "jwt", "nkey", "sig"} {
 		delete(options, other)
 	}
-	options["auth_token"], _ = json.Marshal(token)
-	if text, err = json.Marshal(options); err != nil {
-		return nil, err
-	}
 	if line, err = r.ReadSlice('\n'); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_, err = fmt.Fprintf(inside, "CONNECT %s\r\n%s", text, line)
-	return r, err
+	options["auth_token"], _ = json.Marshal(g.add(node))
+	if text, err = json.Marshal(options); err != nil {
+		return nil, nil, err
+	}
+	return fmt.Appendf(nil, "CONNECT %s\r\n%s", text, line), r, nil
 }

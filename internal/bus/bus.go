@@ -9,12 +9,14 @@
 package bus
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +48,9 @@ type Bus struct {
 	server   *server.Server
 	conn     *nats.Conn
 	accounts *accounts
+	info     []byte // the server's first line, INFO
+	running  context.Context
+	stop     context.CancelFunc
 
 	mu          sync.Mutex
 	attachments map[string]*attachment // by node
@@ -78,10 +83,9 @@ func Start() (*Bus, error) {
 		MaxPending: 4 * maxMessage,
 		// Agents answer pings also while they measure; on a loaded machine a late
 		// answer must not end the connection.
-		PingInterval: 30 * time.Second,
-		MaxPingsOut:  10,
-		// Callers bound how long an agent may take to start.
-		AuthTimeout:                (24 * time.Hour).Seconds(),
+		PingInterval:               30 * time.Second,
+		MaxPingsOut:                10,
+		AuthTimeout:                (30 * time.Second).Seconds(),
 		CustomClientAuthentication: known,
 	})
 	if err != nil {
@@ -98,7 +102,11 @@ func Start() (*Bus, error) {
 		return nil, fmt.Errorf("connecting to the bus: %w", err)
 	}
 	b := &Bus{server: s, conn: conn, accounts: known, attachments: map[string]*attachment{}}
+	b.running, b.stop = context.WithCancel(context.Background())
 	_, err = conn.Subscribe(helloSubjects+"*", b.announced)
+	if err == nil {
+		err = b.dial(func(_ net.Conn, info []byte, _ io.Reader) { b.info = info })
+	}
 	if err := errors.Join(err, conn.Flush()); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("listening for agents on the bus: %w", err)
@@ -109,26 +117,58 @@ func Start() (*Bus, error) {
 // Attach splices an agent's stream into the bus and returns at once. Calls to the node
 // fail with Gone as soon as the stream ends. The other end of the stream acts as that
 // node, and as no other.
-func (b *Bus) Attach(node string, stream io.ReadWriteCloser) error {
-	inside, err := b.server.InProcessConn()
-	if err != nil {
-		return fmt.Errorf("attaching %s to the bus: %w", node, err)
-	}
+func (b *Bus) Attach(node string, stream io.ReadWriteCloser) {
 	l := b.attach(node)
 	end := func() {
 		l.once.Do(func() { close(l.ended) })
-		inside.Close()
 		stream.Close()
 	}
-	token := b.accounts.add(node)
+	closed := context.AfterFunc(b.running, end)
 	go func() {
-		if rest, err := authenticate(inside, stream, token); err == nil {
-			_, _ = io.Copy(inside, rest)
-		}
-		end()
+		defer closed()
+		defer end()
+		_ = b.splice(node, stream) // why it ended is the stream's own affair
 	}()
-	go func() { _, _ = io.Copy(stream, inside); end() }()
-	return nil
+}
+
+// splice connects a stream to the server until one of them ends. The server sees the agent
+// once its greeting is complete: it pings a connection, and ends one that does not identify
+// itself, while callers bound how long an agent may take to start.
+func (b *Bus) splice(node string, stream io.ReadWriteCloser) error {
+	if _, err := stream.Write(b.info); err != nil {
+		return err
+	}
+	greeting, rest, err := b.accounts.greeting(node, stream)
+	if err != nil {
+		return err
+	}
+	return b.dial(func(inside net.Conn, _ []byte, replies io.Reader) {
+		if _, err := inside.Write(greeting); err != nil {
+			return
+		}
+		go func() {
+			_, _ = io.Copy(inside, rest)
+			inside.Close()
+			stream.Close() // which may be full
+		}()
+		_, _ = io.Copy(stream, replies)
+	})
+}
+
+// dial connects to the server for as long as use takes, which is given the server's first line
+// and a reader of what follows.
+func (b *Bus) dial(use func(conn net.Conn, info []byte, rest io.Reader)) error {
+	conn, err := b.server.InProcessConn()
+	if err != nil {
+		return fmt.Errorf("connecting to the bus: %w", err)
+	}
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	info, err := r.ReadBytes('\n')
+	if err == nil {
+		use(conn, info, r)
+	}
+	return err
 }
 
 // attach returns the attachment of a further stream of a node, which the end of an
@@ -271,6 +311,7 @@ func decode(data []byte, most int, into any) error {
 
 // Close ends the bus; every attached stream is closed with it.
 func (b *Bus) Close() {
+	b.stop()
 	b.conn.Close()
 	b.server.Shutdown()
 }

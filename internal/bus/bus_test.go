@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,9 +29,7 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	if err := b.Attach("h1", near); err != nil {
-		t.Fatal(err)
-	}
+	b.Attach("h1", near)
 	c, err := Join("h1", far, Silence)
 	if err != nil {
 		t.Fatal(err)
@@ -81,9 +80,7 @@ func TestHellos(t *testing.T) {
 	near, far := net.Pipe()
 	b, _ := pair(t, near, far)
 	near2, far2 := net.Pipe()
-	if err := b.Attach("h2", near2); err != nil {
-		t.Fatal(err)
-	}
+	b.Attach("h2", near2)
 	cause := errors.New("too long")
 	short, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, cause)
 	defer cancel()
@@ -133,13 +130,31 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Conn.Write(p)
 }
 
-// TestSlowPath: an agent joins whose greeting arrives in parts, seconds apart.
+// TestSlowPath: an agent joins whose greeting arrives in parts, seconds apart. Until it is
+// complete the server has no connection that it would ping, or end.
 func TestSlowPath(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	b, _ := pair(t, near, &slow{Conn: far})
 	if err := b.Call(t.Context(), "h1", "echo", greeting{"late"}, nil); err != nil {
 		t.Error(err)
+	}
+	if n := b.server.NumClients(); n != 2 {
+		t.Errorf("%d connections, want the conductor's and the agent's", n)
+	}
+	waiting, agent := net.Pipe()
+	b.Attach("h2", waiting)
+	if line, err := bufio.NewReader(agent).ReadString('\n'); err != nil || !strings.HasPrefix(line, "INFO ") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if n := b.server.NumClients(); n != 2 {
+		t.Errorf("%d connections, one of them of an agent that has said nothing", n)
+	}
+	b.Close()
+	select {
+	case <-b.Lost("h2"):
+	case <-time.After(20 * time.Second):
+		t.Error("the bus is closed, and the stream of an agent that has said nothing is not")
 	}
 }
 
@@ -195,9 +210,7 @@ func TestAgentNoticesSilence(t *testing.T) {
 	now := make(chan struct{})
 	agent := func(node string, silence time.Duration) *Conn {
 		left, right := net.Pipe()
-		if err := b.Attach(node, cut{left, now}); err != nil {
-			t.Fatal(err)
-		}
+		b.Attach(node, cut{left, now})
 		c, err := Join(node, right, silence)
 		if err != nil {
 			t.Fatal(err)
@@ -252,9 +265,7 @@ func TestAgentsAreApart(t *testing.T) {
 	near1, far1 := net.Pipe()
 	b, c := pair(t, near1, far1)
 	near2, far2 := net.Pipe()
-	if err := b.Attach("h2", near2); err != nil {
-		t.Fatal(err)
-	}
+	b.Attach("h2", near2)
 	bad, err := Join("h2", far2, Silence)
 	if err != nil {
 		t.Fatal(err)
@@ -302,9 +313,7 @@ func TestAttachAgain(t *testing.T) {
 	b, _ := pair(t, first, far)
 	gone := b.Lost("h1")
 	second, other := net.Pipe()
-	if err := b.Attach("h1", second); err != nil {
-		t.Fatal(err)
-	}
+	b.Attach("h1", second)
 	far.Close()
 	<-gone
 	select {

@@ -116,10 +116,7 @@ func (l *Lab) tryInit(p plan, rootless bool) (err error) {
 		f.Close()
 	}
 	for i, n := range p.Nodes {
-		if err := l.bus.Attach(n.Name, nodes[i]); err != nil {
-			k.end()
-			return err
-		}
+		l.bus.Attach(n.Name, nodes[i])
 	}
 	var reply initReply
 	err = json.NewEncoder(control).Encode(p)

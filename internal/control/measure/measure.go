@@ -203,9 +203,7 @@ func addrOf(a net.Addr) netip.AddrPort {
 // attach joins both agents to the bus and waits for their hellos.
 func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteCloser) (err error) {
 	for _, node := range s.group.Nodes {
-		if err := s.group.Bus.Attach(node, streams[node]); err != nil {
-			return err
-		}
+		s.group.Bus.Attach(node, streams[node])
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.patience(), fmt.Errorf("no hello from both ends within %v", s.options.patience()))
 	defer cancel()

@@ -356,9 +356,8 @@ func (h *hostile) enter(ctx context.Context) (*bus.Bus, net.Conn, error) {
 		b, err = bus.Start()
 	}
 	if err == nil {
-		if err = b.Attach(record.NodeServer, control); err == nil {
-			_, err = b.Hellos(ctx, []string{record.NodeServer})
-		}
+		b.Attach(record.NodeServer, control)
+		_, err = b.Hellos(ctx, []string{record.NodeServer})
 	}
 	if err != nil {
 		if b != nil {
