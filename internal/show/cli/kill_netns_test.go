@@ -228,19 +228,20 @@ func sysctls() map[string]string {
 }
 
 func firstDifference(before, after string) string {
-	old := map[string]bool{}
-	for _, line := range strings.Split(before, "\n") {
-		old[line] = true
+	old := map[string]int{} // how often
+	for line := range strings.Lines(before) {
+		old[line]++
 	}
 	var b strings.Builder
-	for _, line := range strings.Split(after, "\n") {
-		if !old[line] {
-			fmt.Fprintln(&b, "new or changed:", line)
+	for line := range strings.Lines(after) {
+		if old[line]--; old[line] < 0 {
+			fmt.Fprint(&b, "new or changed: ", line)
 		}
-		delete(old, line)
 	}
-	for line := range old {
-		fmt.Fprintln(&b, "was:", line)
+	for line, n := range old {
+		if n > 0 {
+			fmt.Fprint(&b, "was: ", line)
+		}
 	}
 	return b.String()
 }

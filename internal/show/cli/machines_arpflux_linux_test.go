@@ -46,7 +46,7 @@ func arpFluxMachines(t *testing.T) []*machinetest.Running {
 	machines[0].Do(t, "for p in 0 1 2 3; do ip address add 192.168.1.$((15 + p))/24 dev eth$p && ip link set dev eth$p up; done")
 	machines[1].Do(t, "ip address add 192.168.1.101/24 dev eth0 && ip link set dev eth0 up")
 	machines[2].Do(t, "ip address add 192.168.1.102/24 dev eth0 && ip link set dev eth0 up")
-	awaitLinks(t, machines, true)
+	awaitLinks(t, machines)
 	return machines
 }
 
@@ -114,7 +114,7 @@ func hostState(t *testing.T, machines []*machinetest.Running) string {
 	t.Helper()
 	var b strings.Builder
 	for _, m := range machines {
-		b.WriteString(m.Do(t, "ip address show; ip route show table all | sort; ip rule; ip neigh show nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
+		b.WriteString(m.Do(t, "ip address show | sed 's/ tentative//'; ip route show table all | sort; ip rule; ip neigh show nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
 	}
 	return b.String()
 }

@@ -34,7 +34,7 @@ func TestMachineKilled(t *testing.T) {
 		m.Do(t, fmt.Sprintf("ip address add 192.0.2.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
 		via = append(via, viaOf(t, m))
 	}
-	awaitLinks(t, machines, true)
+	awaitLinks(t, machines)
 	before := hostState(t, machines)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "machines.yaml")
