@@ -68,7 +68,9 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 			found, proven = free, true
 		}
 	}
-	found.Into(result)
+	if found.Into(result); !proven {
+		tuning.NotKept(result)
+	}
 	result.Answer = tuning.Answer(result, made)
 	if found.Ended {
 		result.Answer += " The budget ended the search: fewer settings may be enough."
@@ -83,9 +85,6 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		result.Answer += " No file written: " + tuning.Unproven(found.Proof.Effect) + "."
 	}
 	if !proven {
-		for i := range result.Settings {
-			result.Settings[i].Keep = false
-		}
 		return nil
 	}
 	if err := t.write(made, result); err != nil {

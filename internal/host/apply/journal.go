@@ -172,6 +172,9 @@ const maxJournal = 64 << 20
 func openJournal(path string, h header) (*journal, header, []*entry, error) {
 	j := &journal{path: path, header: h}
 	fail := func(err error) (*journal, header, []*entry, error) {
+		if at, is := errors.AsType[*fs.PathError](err); is && at.Path == path {
+			err = at.Err
+		}
 		return nil, header{}, nil, fmt.Errorf("undo journal %s: %w", path, errors.Join(err, j.close()))
 	}
 	for {

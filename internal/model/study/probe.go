@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
 
@@ -109,7 +110,12 @@ func (p *Plan) TooFew() (list []string) {
 			continue
 		}
 		window := time.Duration(fewest.Workload.Duration)
-		list = append(list, fmt.Sprintf("%s. So many are planned for a trial of %q, in %v: the comparison will be inconclusive", r.TooFew(least), fewest.Name, window))
+		text := fmt.Sprintf("%s. The comparison will be inconclusive in trials of %v, such as of %q", r.TooFew(least), window, fewest.Name)
+		if least > 0 {
+			enough := window * time.Duration(record.PercentileNeeds(r.Quantile)) / time.Duration(least)
+			text += fmt.Sprintf("; long enough: --set workload.duration=%v", (enough+enough/20).Truncate(100*time.Millisecond)+100*time.Millisecond)
+		}
+		list = append(list, text)
 	}
 	return list
 }

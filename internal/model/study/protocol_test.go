@@ -161,7 +161,7 @@ workload: {probe: true, flows: [{from: a, to: b}]}
 factors: {streams: {levels: {"1": {}, "8": {workload: {streams: 8}}}}}
 `
 	for rate, want := range map[string]string{
-		"1gbit": "", "20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. So many are planned for a trial of \"1\", in 2s: the comparison will be inconclusive",
+		"1gbit": "", "20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. The comparison will be inconclusive in trials of 2s, such as of \"1\"; long enough: --set workload.duration=5.6s",
 	} {
 		s, err := Parse("probe.yaml", []byte(strings.Replace(file, "RATE", rate, 1)))
 		if err != nil {

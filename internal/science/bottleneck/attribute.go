@@ -217,7 +217,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	own := stands && !measured && !s.known && s.ownQueue(f, lost)
 	switch {
 	case own:
-		return FullLink, trips + ": packets were queued before a link on the path"
+		return FullLink, trips + ": packets were queued " + s.queuedAt(f.From)
 	case acks != "" && lost < lossy:
 		return Acknowledgements, acks + "; " + trips
 	case busy != "" && lost < lossy:

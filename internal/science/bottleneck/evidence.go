@@ -35,6 +35,18 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 	return limits.Load{}, ""
 }
 
+// queuedAt says where packets waited at most of the readings: "at client.eth0", or "before a
+// link on the path" if that was at none of the host's own interfaces.
+func (s scene) queuedAt(host string) string {
+	h, _ := s.Reading(host)
+	for _, d := range h.Deltas() {
+		if waits, _ := waiting(h, d.Interface); waits >= most {
+			return "at " + host + "." + d.Interface
+		}
+	}
+	return "before a link on the path"
+}
+
 // crosses: the flow's data goes out of the interface, or into it. A path is an interface that
 // it leaves by and one that it enters by, by turns.
 func crosses(f record.Flow, l limits.Load) bool {

@@ -65,7 +65,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
 	if i < 0 && run.Study == record.MeasureStudy {
-		return nil, fmt.Errorf("%w: a measurement compares no settings; findings of run %s: %s", ErrNone, run.ID, findings(run))
+		return nil, fmt.Errorf("%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run %s: %s", ErrNone, run.ID, findings(run))
 	}
 	if i < 0 && run.Proven == nil {
 		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)

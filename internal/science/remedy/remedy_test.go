@@ -207,7 +207,7 @@ func TestMeasurementHasNone(t *testing.T) {
 		for _, id := range ids {
 			run.Findings = append(run.Findings, record.Finding{ID: id})
 		}
-		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.HasSuffix(err.Error(), "a measurement compares no settings; findings of run measure-1: "+want) {
+		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.HasSuffix(err.Error(), "a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run measure-1: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -104,3 +104,29 @@ func TestRefreshedRarely(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsteadiness: what flows may have moved between the window's edge and its reading is by
+// their rate then, not by their mean.
+func TestUnsteadiness(t *testing.T) {
+	for _, c := range []struct {
+		bins []int64
+		want float64
+	}{
+		{nil, 1}, {[]int64{5, 1}, 1}, {[]int64{0, 0, 0}, 1}, {[]int64{4, 4, 4}, 1}, {[]int64{3, 6, 3}, 1},
+		{[]int64{8, 2, 2}, 2}, {[]int64{1, 1, 1, 1, 4, 4}, 2}, {[]int64{0, 0, 12}, 3},
+	} {
+		if got := unsteadiness(record.Flow{Bins: c.bins}); got != c.want {
+			t.Errorf("%v: %g, want %g", c.bins, got, c.want)
+		}
+	}
+	steady, falls := trial(4, "writes"), trial(4, "writes")
+	for i := range falls.Flows {
+		falls.Flows[i].Bins, steady.Flows[i].Bins = []int64{9, 2, 1}, []int64{4, 4, 4}
+	}
+	late := func(t record.Trial) float64 {
+		return accounts(view{Trial: t, skew: map[string]float64{t.Hosts[0].Host: 0.1}}, true)[0].slack
+	}
+	if s, f := late(steady), late(falls); f <= s {
+		t.Errorf("slack %g where the rate falls, %g where it does not", f, s)
+	}
+}

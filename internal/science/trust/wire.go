@@ -30,6 +30,7 @@ const (
 type account struct {
 	host         string
 	flows, wired float64 // bytes of payload
+	atEdges      float64 // bytes/s that flows may have at the window's edges
 	// retrans were sent again; uncounted are datagrams that came twice, or were lost, which
 	// may have been behind the interface. Both are of receiving hosts.
 	retrans, uncounted float64
@@ -85,6 +86,7 @@ func accounts(v view, receiving bool) (list []account) {
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
 			a.flows += payload
+			a.atEdges += payload / v.WindowS * unsteadiness(f)
 			headerBytes += payload * (headers(f) + tunnelled(h.Snapshot, f, receiving))
 		}
 		if !known || a.flows == 0 {
@@ -128,10 +130,30 @@ func accounts(v view, receiving bool) (list []account) {
 			}
 		}
 		// The flows' counts are of the edges at the time they were read.
-		a.slack += a.flows / v.WindowS * (v.skew[h.Host] + a.refreshS)
+		a.slack += a.atEdges * (v.skew[h.Host] + a.refreshS)
 		list = append(list, a)
 	}
 	return list
+}
+
+// unsteadiness is how many times its mean a flow's rate was in the third of the window at
+// whose edge it was highest; 1: no higher than its mean, or it was not sampled.
+func unsteadiness(f record.Flow) float64 {
+	third := len(f.Bins) / 3
+	if third == 0 {
+		return 1
+	}
+	sum := func(bins []int64) (n float64) {
+		for _, b := range bins {
+			n += float64(b)
+		}
+		return n / float64(len(bins))
+	}
+	mean := sum(f.Bins)
+	if mean <= 0 {
+		return 1
+	}
+	return max(1, sum(f.Bins[:third])/mean, sum(f.Bins[len(f.Bins)-third:])/mean)
 }
 
 // unsure is how far the bytes that interfaces carried of other clients' flows may be

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/stats"
@@ -214,5 +215,32 @@ func TestKeptHelps(t *testing.T) {
 	(&Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}).Into(result)
 	if s := result.Settings[0]; s.Verdict != record.Helps || !s.Keep || s.Why != "alone it harms, and the list is worse without it" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestNotKept: a setting that helped in the list, and of which the proof shows nothing, does not
+// help; the answer begins with that.
+func TestNotKept(t *testing.T) {
+	same := func() *record.Effect {
+		return &record.Effect{Response: metric.Goodput.Name, Verdict: record.NoDifference, Ratio: record.EffectSize{Mean: 1, Low: 0.99, High: 1.01}}
+	}
+	result := &record.Tune{
+		Responses: []string{metric.Goodput.Name}, List: same(), Proof: &record.TuneProof{Run: "proof", Settings: []string{"a"}, Effect: same()},
+		Settings: []record.TuneSetting{
+			{Key: "a", Verdict: record.Helps, Why: "latency p50 worsens without it", Keep: true},
+			{Key: "b", Verdict: record.Harms}, {Key: "c", Verdict: record.NoDifference},
+		},
+	}
+	if nothingToKeep(result) {
+		t.Error("a setting is to be kept")
+	}
+	NotKept(result)
+	for i, want := range []string{record.Inconclusive, record.Harms, record.NoDifference} {
+		if s := result.Settings[i]; s.Verdict != want || s.Keep {
+			t.Errorf("%+v, want %s", s, want)
+		}
+	}
+	if !nothingToKeep(result) {
+		t.Error("the answer does not say that nothing is worth keeping")
 	}
 }

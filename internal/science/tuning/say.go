@@ -79,10 +79,14 @@ func answer(t *record.Tune, run *record.Run) string {
 // nothingToKeep reports whether a list of several settings was tried in full and neither it nor a
 // setting of it is shown to improve anything.
 func nothingToKeep(t *record.Tune) bool {
-	if t.Proof != nil || t.Offer != nil || len(t.Settings) < 2 {
+	if t.Offer != nil || len(t.Settings) < 2 {
 		return false
 	}
-	for _, e := range []*record.Effect{t.List, t.Written} {
+	effects := []*record.Effect{t.List, t.Written}
+	if t.Proof != nil {
+		effects = append(effects, t.Proof.Effect)
+	}
+	for _, e := range effects {
 		if e == nil {
 			continue
 		}

@@ -68,6 +68,18 @@ func Proven(e *record.Effect, accept Accepted) bool {
 	return improves
 }
 
+// NotKept makes a result whose best set is not Proven one that keeps nothing. A setting that
+// helped in the list, and of which its proof shows nothing, is inconclusive then.
+func NotKept(t *record.Tune) {
+	for i := range t.Settings {
+		s := &t.Settings[i]
+		if t.Proof != nil && t.Offer == nil && s.Verdict == record.Helps && slices.Contains(t.Proof.Settings, s.Key) {
+			s.Verdict, s.Why = record.Inconclusive, "not shown by what would be kept: "+s.Why
+		}
+		s.Keep = false
+	}
+}
+
 // Unproven says why what is enough is not Proven, where it is no trade.
 func Unproven(e *record.Effect) string {
 	if e == nil || e.Verdict != record.Inconclusive || !gains(e) {

@@ -424,14 +424,19 @@ func TestCost(t *testing.T) {
 	run.Responses = []string{metric.LatencyP50.Name}
 	conclude.Conclude(run)
 	c := run.Conclusion
+	high := 1.07
 	of := func(why string) string {
-		c.Conditions[0].Candidates[0].Effect = &record.Effect{Verdict: record.Inconclusive, Why: why, Ratio: record.EffectSize{Mean: 1.01, Low: 0.95, High: 1.07}}
+		c.Conditions[0].Candidates[0].Effect = &record.Effect{Verdict: record.Inconclusive, Why: why, Ratio: record.EffectSize{Mean: 1.01, Low: 0.95, High: high}}
 		return Conclusion(c).Headline
 	}
 	if got := of(stats.Spans); !strings.Contains(got, "nothing that was tried is shown to change it (at most 1.070×)") {
 		t.Error(got)
 	}
 	if got := of("too few requests"); !strings.Contains(got, "nothing that was tried is shown to improve it") {
+		t.Error(got)
+	}
+	high = 2.308
+	if got := of(stats.Spans); !strings.Contains(got, "whether anything that was tried changes it is not known: up to 2.3× is possible") {
 		t.Error(got)
 	}
 }

@@ -148,17 +148,31 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
 		long = "nothing that was tried improves " + cmp.Or(of, "it")
 	case r.Lower && verdicts[record.Worsens] == 0 && atMost(c) != "": // such as a cost: the question is whether there is one
-		long = "nothing that was tried is shown to change " + cmp.Or(of, "it") + atMost(c)
+		if long = "nothing that was tried is shown to change " + cmp.Or(of, "it") + atMost(c); mostOpen(c) > little {
+			long = "whether anything that was tried changes " + cmp.Or(of, "it") + " is not known: up to " + number.Significant(mostOpen(c), 2) + "× is possible"
+		}
 	default:
 		long = "nothing that was tried is shown to improve " + cmp.Or(of, "it")
 	}
 	return long, long
 }
 
-// atMost is the largest ratio that any candidate's interval leaves open: " (at most 1.05×)";
-// empty: one has no such bound, or is inconclusive for another reason than its interval.
+// little is the largest ratio that a reader takes for “hardly a change”: with half as much
+// again left open, a run says nothing of its question.
+const little = 1.5
+
+// atMost is the largest ratio that is left open: " (at most 1.05×)"; empty: there is none.
 func atMost(c *record.Conclusion) string {
-	most := 0.0
+	most := mostOpen(c)
+	if most == 0 {
+		return ""
+	}
+	return " (at most " + number.Significant(most, 4) + "×)"
+}
+
+// mostOpen is the largest ratio that any candidate's interval leaves open; 0: one has no
+// such bound, or is inconclusive for another reason than its interval.
+func mostOpen(c *record.Conclusion) (most float64) {
 	for _, at := range c.Conditions {
 		for _, o := range at.Candidates {
 			if o.Lifts {
@@ -166,12 +180,12 @@ func atMost(c *record.Conclusion) string {
 			}
 			if o.Effect == nil || o.Effect.Ratio.None || o.Effect.Ratio.High == 0 || o.Effect.Ratio.High >= 1000*o.Effect.Ratio.Mean ||
 				o.Effect.Why != "" && !strings.HasPrefix(o.Effect.Why, stats.Spans) {
-				return ""
+				return 0
 			}
 			most = max(most, o.Effect.Ratio.High)
 		}
 	}
-	return " (at most " + number.Significant(most, 4) + "×)"
+	return most
 }
 
 // improves: the candidate is shown to.

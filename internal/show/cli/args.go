@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -81,11 +82,24 @@ func cannotListen(ctx context.Context, err error, address, flag string) error {
 	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
 		return err
 	}
-	if port++; fmt.Sprint(port) == measure.DefaultPort {
-		port++
-	}
 	// An iperf3 is not disturbed.
-	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(host, strconv.Itoa(port)))
+	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(host, freePort(host, port)))
+}
+
+// freePort is the first port after another that nothing listens on, and that neither linerate
+// nor iperf3 has by default.
+func freePort(host string, after int) string {
+	for port := after + 1; port <= math.MaxUint16; port++ {
+		text := strconv.Itoa(port)
+		if text == measure.DefaultPort || text == iperf3.DefaultPort {
+			continue
+		}
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, text)); err == nil {
+			l.Close()
+			return text
+		}
+	}
+	return "0"
 }
 
 // quote protects a word from the shell where it needs it.

@@ -359,7 +359,11 @@ func (f fixFlags) remarkUnmapped(w io.Writer, fix *remedy.Fix) {
 	if more := len(list) - most; more > 1 {
 		list = append(list[:most:most], fmt.Sprintf("%d others", more))
 	}
-	say(w, "linerate: still the lab's: %s; replace each, as by %s\n", strings.Join(list, ", "), strings.Join(examples, " "))
+	where := ""
+	if f.host != "" && !slices.ContainsFunc(names, func(n remedy.Name) bool { return n.Host == f.host }) {
+		where = " (on the hosts that are to flush ARP entries)"
+	}
+	say(w, "linerate: still the lab's: %s%s; replace each, as by %s\n", strings.Join(list, ", "), where, strings.Join(examples, " "))
 }
 
 // remark says what the commands and files do not.

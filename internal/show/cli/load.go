@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/source"
@@ -36,7 +37,7 @@ func loadTopology(nameOrFile string) (*topology.Topology, error) {
 func inputError(file string, err error) error {
 	problems, ok := errors.AsType[source.Problems](err)
 	switch {
-	case !ok:
+	case !ok, !slices.ContainsFunc(problems, func(p source.Problem) bool { return p.Option == "" }): // of flags
 		return usageError(err)
 	case len(problems) == 1:
 		return usageError(fmt.Errorf("%s has a mistake; nothing has been created\n%w", file, err))

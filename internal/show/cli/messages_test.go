@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,6 +168,24 @@ func TestPortInUse(t *testing.T) {
 	var errs strings.Builder
 	if status := Main([]string{"serve", "--iperf3", "off", "-p", port}, strings.NewReader(""), io.Discard, &errs); status != ExitFailed || !strings.Contains(errs.String(), "another port: --listen :") {
 		t.Errorf("status %d, %q", status, errs.String())
+	}
+}
+
+// TestFreePort: a port that is proposed is one on which nothing listens, and no program's default.
+func TestFreePort(t *testing.T) {
+	l, port := listening(t)
+	defer l.Close()
+	taken, _ := strconv.Atoi(port)
+	if got := freePort("127.0.0.1", taken-1); got == port {
+		t.Errorf("proposed port %s, which is in use", got)
+	}
+	for _, of := range []int{5200, 5201} {
+		if got := freePort("127.0.0.1", of); got == "5201" || got == "5202" {
+			t.Errorf("after %d: %s", of, got)
+		}
+	}
+	if got := freePort("127.0.0.1", 65535); got != "0" {
+		t.Errorf("after the last: %s", got)
 	}
 }
 

@@ -12,10 +12,14 @@ import (
 // stripWidth is how many places a strip of trials has.
 const stripWidth = 21
 
+// hidden is how much smaller than others the values of a column are that an axis of its own
+// shows.
+const hidden = 4
+
 // Strips shows single trials in a terminal: for each treatment whose trials differ by more
 // than the margin, how many of them have which value; nil: there is none.
 func Strips(v *view.View) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "each trial"}}, Left: "%d more, whose trials are alike",
+	t := &document.Table{Columns: []document.Column{{Head: "trials at each value"}}, Left: "%d more, whose trials are alike",
 		Notes: []string{"Digits are numbers of trials at that value; o: outlier."}}
 	if len(v.Run.Outliers) == 0 {
 		t.Notes = []string{"Digits are numbers of trials at that value."}
@@ -25,8 +29,13 @@ func Strips(v *view.View) *document.Table {
 		t.Rows, alike[i] = append(t.Rows, document.Row{Cells: document.Cells(r.Name)}), true
 	}
 	for _, m := range v.Measures {
-		low, high := stripAxis(v, m)
+		_, most := stripAxis(v, m, func(int) bool { return true })
 		for _, p := range v.Panes(m) {
+			// All have one axis, except where that would hide what is in one of them.
+			low, high := stripAxis(v, m, func(c int) bool { return c == p.At })
+			if high > most/hidden {
+				low, high = stripAxis(v, m, func(int) bool { return true })
+			}
 			cells := make([]document.Cell, len(v.Rows))
 			for i, r := range v.Rows {
 				if tr := r.Treatments[p.At]; tr != nil {
@@ -50,9 +59,13 @@ func Strips(v *view.View) *document.Table {
 	return t
 }
 
-// stripAxis goes from zero, or the least value below it, to the largest value or limit.
-func stripAxis(v *view.View, m *view.Measure) (low, high float64) {
+// stripAxis goes from zero, or the least value below it, to the largest value or limit of one
+// column, or of all.
+func stripAxis(v *view.View, m *view.Measure, of func(column int) bool) (low, high float64) {
 	for r, c := range v.Each() {
+		if !of(c) {
+			continue
+		}
 		tr := r.Treatments[c]
 		for _, t := range m.Trials[tr.Name] {
 			low, high = min(low, t.Value), max(high, t.Value)

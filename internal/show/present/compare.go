@@ -238,7 +238,7 @@ func ComparisonAnswer(c *record.Comparison) string {
 		more, less, same = "has a better "+by.Label, "has a worse "+by.Label, "has the same "+by.Label
 	}
 	total := len(c.Treatments)
-	all := fmt.Sprintf("all %d treatments", total)
+	all := words.Every(total) + " treatments"
 	if total == 1 {
 		all = "the only treatment that both have"
 	}

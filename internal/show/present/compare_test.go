@@ -25,10 +25,10 @@ func TestComparisonAnswer(t *testing.T) {
 	}{
 		{"", nil, "one and two cannot be compared: they have no treatment in common."},
 		{"", []record.ComparedTreatment{{Verdict: record.NotComparable, Why: "the workload differs"}}, "one and two cannot be compared: the workload differs."},
-		{"", []record.ComparedTreatment{same, same}, "two carries as much as one in all 2 treatments, within ±2 %."},
+		{"", []record.ComparedTreatment{same, same}, "two carries as much as one in both treatments, within ±2 %."},
 		{"", []record.ComparedTreatment{less, same, same}, "Against one, two carries less in “less” and carries as much in 2 of 3 treatments; the change is 0.50× (0.48–0.52)."},
 		{"latency_p99", []record.ComparedTreatment{less, better}, "Against one, two has a better latency p99 in “more” and has a worse latency p99 in “less”; the largest change is 0.50× (0.48–0.52), “less”."},
-		{"", []record.ComparedTreatment{less, treatment("also", record.Worsens, 0.51)}, "Against one, two carries less in all 2 treatments; one of the largest changes is 0.50× (0.48–0.52), “less”."},
+		{"", []record.ComparedTreatment{less, treatment("also", record.Worsens, 0.51)}, "Against one, two carries less in both treatments; one of the largest changes is 0.50× (0.48–0.52), “less”."},
 		{"surplus", []record.ComparedTreatment{points(record.NoDifference, 0.005)}, "two has the same surplus as one in the only treatment that both have, within ±2 points."},
 		{"surplus", []record.ComparedTreatment{points(record.Worsens, 0.3)}, "Against one, two has a worse surplus in “a”; the change is +30.0 points (±1.0)."},
 	} {

@@ -94,17 +94,15 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 // sent says how much of the rate that was asked for was sent, and what held the senders back.
 func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 	g := d.Datagrams
-	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
-	percent := unit.FormatPercent(share)
-	if percent == unit.FormatPercent(1) {
-		percent = "<" + percent
-	}
-	asked, why := 0.0, ""
+	asked, bits, why := 0.0, 0.0, ""
 	for _, f := range m.Flows {
 		if f.From != d.Sender() {
 			continue
 		}
 		asked += f.CapBps()
+		if f.Datagrams != nil {
+			bits += 8 * float64(f.Datagrams.Sent) * float64(f.Datagrams.Bytes)
+		}
 		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && f.LimitedBy != "" && f.LimitedBy != bottleneck.RateCap {
 			why = cmp.Or(why, fmt.Sprintf("%s (%s)", f.LimitedBy, f.LimitedWhy))
 		}
@@ -114,9 +112,18 @@ func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 	if g.Skipped == 1 {
 		text = fmt.Sprintf("1 datagram was given up %s after it was due", late)
 	}
+	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
+	sentBps := bits / m.DurationS
+	if asked > 0 && bits > 0 {
+		share = min(share, sentBps/asked)
+	}
+	percent := unit.FormatPercent(share)
+	if percent == unit.FormatPercent(1) {
+		percent = "<" + percent
+	}
 	if asked > 0 {
 		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(asked)) + text
-		percent = unit.FormatRate(share * asked)
+		percent = unit.FormatRate(cmp.Or(sentBps, share*asked))
 	}
 	if why != "" {
 		text += ", held up: " + why

@@ -209,6 +209,9 @@ func absolute(c *record.Tune) *document.Table {
 	}
 	for _, f := range c.Figures {
 		row := []string{f.Name}
+		if f.Name == tuning.KeptLevel && !slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool { return s.Keep }) {
+			row[0] = "not kept"
+		}
 		for _, m := range measures {
 			figure, spread := "", ""
 			if e := estimate(f, m.Metric); e.Trials > 0 {
