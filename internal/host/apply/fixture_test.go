@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -49,6 +50,16 @@ func scene(t *testing.T) {
 		fields := strings.Fields(words)
 		kerneltest.Do(t, fields[0], fields[1:]...)
 	}
+	// Link-local addresses follow the carrier, which the kernel updates up to a second late.
+	await(func() bool {
+		return strings.Count(kerneltest.Do(t, "ip", "-6", "-o", "addr", "show", "scope", "link"), "inet6") == 5
+	})
+}
+
+// await waits until a condition holds, for ten seconds at most.
+func await(holds func() bool) {
+	for deadline := time.Now().Add(10 * time.Second); !holds() && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	}
 }
 
 // carrier is what follows from an interface's carrier and operational state, which the
@@ -59,11 +70,9 @@ var carrier = regexp.MustCompile(`NO-CARRIER,|,LOWER_UP|,M-DOWN| state [A-Z]+| l
 func look(t *testing.T) string {
 	t.Helper()
 	// Addresses in duplicate address detection are not themselves yet.
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if !strings.Contains(kerneltest.Do(t, "ip", "-6", "addr", "show", "tentative"), "inet6") {
-			break
-		}
-	}
+	await(func() bool {
+		return !strings.Contains(kerneltest.Do(t, "ip", "-6", "addr", "show", "tentative"), "inet6")
+	})
 	// Some parameters cannot be read, which makes sysctl fail.
 	text := kerneltest.Do(t, "sh", "-c", `
 		for what in "-d link" "addr" "route show table all" "-6 route show table all" "rule" "-6 rule" "neigh show nud permanent"; do
@@ -130,7 +139,7 @@ func up(v bool) *bool { return &v }
 func everyKind() map[string]setting.Setting {
 	addr, prefix := netip.MustParseAddr, netip.MustParsePrefix
 	rate := unit.BitRate(1e9)
-	return map[string]setting.Setting{
+	all := map[string]setting.Setting{
 		"sysctl":                     parameter("net.ipv4.conf.all.arp_ignore", "1"),
 		"sysctl of several values":   parameter("net.ipv4.tcp_rmem", "4096 65536 1000000"),
 		"sysctls in order":           {Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_sack", Value: "0"}, {Key: "net.ipv4.tcp_dsack", Value: "0"}}},
@@ -177,4 +186,19 @@ func everyKind() map[string]setting.Setting {
 		"qdisc of the same kind":     {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo", Limit: 7}},
 		"qdisc without a limit":      {Qdisc: &setting.Qdisc{Interface: "far1", Kind: "pfifo"}},
 	}
+	if bigTCP := "link, BIG TCP"; !sizesOfIPv4() {
+		all[bigTCP] = all["link, small packets"]
+	}
+	return all
+}
+
+// sizesOfIPv4: this kernel has sizes of packets of IPv4, and of more than 64 KiB (Linux 6.3).
+func sizesOfIPv4() bool {
+	conn, err := netlink.Dial()
+	if err != nil {
+		return true
+	}
+	defer conn.Close()
+	l, err := conn.LinkByName("lo")
+	return err != nil || l.Packets.GSOIPv4 != 0
 }

@@ -47,11 +47,15 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	}
 	if size := l.GSOMaxSize; size != 0 {
 		add("gso_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})
-		add("gso_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})
+		if !base.host.sizesAlike(l.Interface, int64(size)) {
+			add("gso_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GSOMaxSize: size})
+		}
 	}
 	if size := l.GROMaxSize; size != 0 {
 		add("gro_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
-		add("gro_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
+		if !base.host.sizesAlike(l.Interface, int64(size)) {
+			add("gro_ipv4_max_size", strconv.FormatInt(int64(size), 10), setting.Link{GROMaxSize: size})
+		}
 	}
 	if l.XmitHashPolicy != "" {
 		add("xmit_hash_policy", l.XmitHashPolicy, setting.Link{XmitHashPolicy: l.XmitHashPolicy})
@@ -63,6 +67,20 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size or xmit_hash_policy", l.Interface)
 	}
 	return list, nil
+}
+
+// mostIPv4Size is the largest packet of IPv4 before Linux 6.3 (GSO_LEGACY_MAX_SIZE in
+// include/linux/netdevice.h).
+const mostIPv4Size = 65536
+
+// sizesAlike reports whether the size of packets of IPv6 is that of IPv4, too: before Linux 6.3
+// an interface has none for IPv4 alone.
+func (h host) sizesAlike(name string, size int64) bool {
+	if size > mostIPv4Size {
+		return false
+	}
+	l, err := h.conn.LinkByName(name)
+	return err == nil && l.Packets.GSOIPv4 == 0
 }
 
 func (t *link) what() string { return t.iface + " " + t.attribute }

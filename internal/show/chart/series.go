@@ -9,7 +9,6 @@ import (
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
-	"linerate/internal/show/words"
 )
 
 // loadSeries is one interface's load over the window.
@@ -66,7 +65,7 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			return seriesPanel(lines, limit, high, width) // high is of all panels
 		}})
 	}
-	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", words.Name(v.Focus), number.Percent(steadiest))
+	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", v.Focus, number.Percent(steadiest))
 	if steadiest > 0.1 {
 		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", number.Percent(steadiest), worst)
 	}

@@ -111,7 +111,7 @@ func TestMeasureTextNeverSent(t *testing.T) {
 		}
 	}
 	m := showtest.Datagrams(showtest.Measurement(1))
-	m.Flows[0].From, m.Flows[0].RateCapBps = record.NodeClient, 1.6e9 // more than was due in the window
+	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].Datagrams.Bytes = record.NodeClient, 1.6e9, 1250 // more than was due in the window
 	m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = 250_000, 250_000
 	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 1 Gbit/s 62.5 % of the 1.6 Gbit/s asked for: ") {
 		t.Errorf("sent is not what was sent:\n%s", got)
