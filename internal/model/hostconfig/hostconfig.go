@@ -67,7 +67,7 @@ type writer interface {
 var Formats = []Format{
 	{Name: "sysctl", Doc: "a file for /etc/sysctl.d"},
 	{Name: "netplan", Doc: "YAML for /etc/netplan", begin: newNetplan,
-		note: "netplan merges the file with the others by the interfaces' names: under bonds: or vlans: for such interfaces, and by the ID that your files use"},
+		note: "netplan merges the file with your others by the interfaces' names: move a bond or VLAN below bonds: or vlans:, and where your files have an ID in place of the name, write that"},
 	{Name: "systemd-networkd", Doc: "drop-ins of the interfaces' .network files", begin: newNetworkd,
 		note: "rename each IF.network.d after the .network file that networkctl status IF names"},
 	{Name: "networkmanager", Doc: "nmcli commands, which NetworkManager keeps", begin: newNMCLI},

@@ -362,7 +362,7 @@ func TestCongestionControl(t *testing.T) {
 		from, to *record.Run
 		want     []record.Difference
 	}{
-		{"another", of("", "bbr"), of("cubic", "cubic"), []record.Difference{{What: "congestion control of every host", From: "bbr", To: "cubic"}}},
+		{"another", of("", "bbr"), of("cubic", "cubic"), []record.Difference{{What: "congestion control of flows of every host", From: "bbr", To: "cubic"}}},
 		{"the host's own", of("", "cubic"), of("cubic", "cubic"), []record.Difference{}},
 		{"not known", of("", ""), of("cubic", ""), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
 		{"known of one", of("", ""), of("cubic", "cubic"), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},

@@ -52,6 +52,9 @@ func (l *list) add(what, from, to string) {
 
 // hosts compares what the runs know of the hosts. A difference that all hosts
 // share, as those of a lab do, is said once.
+// congestionControl is that of the flows, which need not be the hosts' own.
+const congestionControl = "congestion control of flows"
+
 func (l *list) hosts(from, to []record.HostEnvironment) {
 	facts := []struct {
 		name string
@@ -61,13 +64,13 @@ func (l *list) hosts(from, to []record.HostEnvironment) {
 		{"kernel", func(h record.HostEnvironment) string { return h.Kernel }},
 		{"architecture", func(h record.HostEnvironment) string { return h.Arch }},
 		{"CPUs", func(h record.HostEnvironment) string { return fmt.Sprint(h.CPUs) }},
-		{"congestion control", func(h record.HostEnvironment) string { return h.CongestionControl }},
+		{congestionControl, func(h record.HostEnvironment) string { return h.CongestionControl }},
 		{"missing", func(h record.HostEnvironment) string { return strings.Join(h.Missing, "; ") }},
 	}
 	for _, fact := range facts {
 		var each list
 		for _, a := range from {
-			if b := named(to, a.Host); b >= 0 && (fact.name != "congestion control" || a.CongestionControl != "" && to[b].CongestionControl != "") {
+			if b := named(to, a.Host); b >= 0 && (fact.name != congestionControl || a.CongestionControl != "" && to[b].CongestionControl != "") {
 				each.add(fact.name+" of "+a.Host, fact.of(a), fact.of(to[b]))
 			}
 		}

@@ -222,7 +222,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool, of metric.Metric) []string {
 	same, most, part := 0, 0.0, ""
 	if news {
-		part = "; as a part of the list " + plural(len(open), "it is", "they are") + " unclear"
+		part = "; as a part of the list " + plural(len(open), "it is", "all are") + " unclear"
 	}
 	for _, s := range open {
 		if sameAlone(s) {
@@ -237,8 +237,8 @@ func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool
 	case same == n:
 		return []string{fmt.Sprintf("alone, %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%)%s", name, plural(n, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, part)}
 	default:
-		return []string{fmt.Sprintf("alone, %d of %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %d %s unclear%s",
-			same, name, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, n-same, plural(n-same, "is", "are"), part)}
+		return []string{fmt.Sprintf("%s: alone %d %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %d %s unclear%s",
+			name, same, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, n-same, plural(n-same, "is", "are"), part)}
 	}
 }
 

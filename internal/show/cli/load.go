@@ -126,7 +126,9 @@ func wrongKind(verb, file string, text []byte) error {
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
 		return fmt.Errorf("%s is a study: linerate run %s; to try settings on its hosts: linerate tune FILE --on %[2]s", file, quote(file))
-	case verb == "run" && settings && !study:
+	case verb == "measure" && study:
+		return fmt.Errorf("%s is a study: linerate run %s", file, quote(file))
+	case verb != "tune" && settings && !study:
 		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
 	}
 	return nil

@@ -96,6 +96,17 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 }
 
 func (f *measureFlags) measure(ctx context.Context, s streams, addresses []string) error {
+	for _, address := range addresses { // a file in place of an address
+		info, err := os.Stat(address)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := readFile(address); err == nil {
+			if err := wrongKind("measure", address, text); err != nil {
+				return usageError(err)
+			}
+		}
+	}
 	addresses = f.like.withServer(addresses, f.defaultPort())
 	o, expected, err := f.options(addresses)
 	if err != nil {

@@ -30,7 +30,11 @@ func Outliers(v *view.View) *document.Table {
 
 // OutliersTitle counts them.
 func OutliersTitle(v *view.View) string {
-	n := len(v.Run.Outliers)
+	trials := map[int]bool{} // one may stand apart by several measures
+	for _, o := range v.Run.Outliers {
+		trials[o.Order] = true
+	}
+	n := len(trials)
 	return words.Sentence(fmt.Sprintf("%s %s from the others of %s treatment", words.Count(n, "trial"), words.Verb(n, "differs", "differ"), words.Verb(n, "its", "their")))
 }
 

@@ -220,7 +220,7 @@ func environment(v *view.View) []document.Block {
 	}
 	blocks := []document.Block{document.Statement{Text: text}}
 	if len(e.Hosts) > 0 {
-		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control"}}}
+		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control of flows"}}}
 		var missing []document.Cell
 		for _, h := range e.Hosts {
 			t.Add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl)

@@ -44,7 +44,7 @@ func warnings(v *view.View) []string {
 		if wide := wide(run); wide != "" {
 			out = append(out, "The budget ran out before every interval was as narrow as requested: "+wide)
 		} else {
-			out = append(out, fmt.Sprintf("The budget ran out after %d of %s.", run.Blocks(), words.Count(max(run.Blocks(), run.Design.Replicates), "block")))
+			out = append(out, fmt.Sprintf("The budget had time for %d of %s.", run.Blocks(), words.Count(max(run.Blocks(), run.Design.Replicates), "block")))
 		}
 	case record.StatusBlocks:
 		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", words.Count(run.Blocks(), "block"), wide(run)))

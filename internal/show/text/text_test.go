@@ -112,7 +112,7 @@ func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 	for name, want := range map[string]string{
 		"in-doubt":    "In doubt: 11 of 56 trials failed a trust check (limit)",
 		"interrupted": "Interrupted: the figures are of 56 finished trials",
-		"budget":      "The budget ran out after 4 of 6 blocks.",
+		"budget":      "The budget had time for 4 of 6 blocks.",
 		"wide":        "The budget ran out before every interval was as narrow as requested: 12 of 12",
 		"blocks":      "The run ended after 4 blocks, the most that it may have: 12 of 12",
 	} {
