@@ -15,6 +15,16 @@ import (
 // best set and what is kept, in the blocks that so many comparisons have.
 const proofTrials = 4 * 6
 
+// redesign changes the plan as requested. Its budget is then at least one block: whether
+// what was requested is enough, and how much is, is reported by afford.
+func (t *Tuner) redesign(plan *study.Plan) error {
+	requested := t.options.Redesign
+	if b := requested.Budget; b != nil && *b > 0 {
+		requested.Budget = new(max(*b, unit.Duration(plan.BlockTime())))
+	}
+	return plan.Redesign(requested)
+}
+
 // afford gives a run what is left of the budget, which is that of the whole tune. The first
 // run is to leave enough for reserve trials, the proof, once it has the blocks that verdicts
 // take: without verdicts there is nothing to prove. The search leaves it in any case. The error is
@@ -22,6 +32,9 @@ const proofTrials = 4 * 6
 // so from the beginning.
 func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err error) {
 	whole := time.Duration(plan.Study.Design.Budget)
+	if b := t.options.Redesign.Budget; b != nil {
+		whole = time.Duration(*b)
+	}
 	if whole == 0 {
 		return 0, nil
 	}

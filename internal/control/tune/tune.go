@@ -285,7 +285,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 		plan, err = study.NewPlan(s)
 	}
 	if err == nil {
-		err = plan.Redesign(o.Redesign)
+		err = t.redesign(plan)
 	}
 	if err != nil {
 		return nil, &InputError{err}
