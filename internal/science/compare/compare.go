@@ -159,7 +159,9 @@ func unlike(from, to *record.Run, a, b *record.Treatment) string {
 		options.options(from, to)
 		var differ []string
 		for _, o := range options {
-			differ = append(differ, o.What+" "+o.From+" → "+o.To)
+			if slices.Contains([]string{"streams", "latency"}, o.What) || o.What == "direction" && (o.From == flow.Both || o.To == flow.Both) {
+				differ = append(differ, o.What+" "+o.From+" → "+o.To)
+			}
 		}
 		if differ == nil {
 			differ = []string{unit.Plural(m, "flow") + " → " + unit.Plural(n, "flow")}

@@ -274,6 +274,7 @@ func TestMeasurementsOptions(t *testing.T) {
 	}{
 		"nothing":   {flows("", 1, 0, false), "", "", ""},
 		"both":      {flows("", 1, 1, false), "the workload differs: direction write → both", "direction", "write → both"},
+		"options":   {flows("", 4, 1, false), "the workload differs: direction write → both, streams 1 → 4", "streams", "1 → 4"},
 		"streams":   {flows("", 4, 0, false), "the workload differs: streams 1 → 4", "streams", "1 → 4"},
 		"latency":   {flows("", 1, 0, true), "the workload differs: latency no → yes", "latency", "no → yes"},
 		"direction": {flows("", 0, 1, false), "", "direction", "write → read"},
