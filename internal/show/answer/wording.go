@@ -127,9 +127,11 @@ func digits(c *record.Conclusion, r metric.Metric, e record.ResponseEstimate, sc
 	if half, per := e.HalfWidth(), r.Scale(c.Unit, scale).Per; e.Confidence > 0 && half > 0 {
 		earned := func(v float64) string { return number.Round(v*per, number.Earned(half*per)) }
 		if view.Ranged(e) {
-			earned = func(v float64) string { return number.Significant(v*per, 3) }
-		}
-		if words.Width(earned(e.Mean)) < words.Width(spell(e.Mean)) {
+			mean, low, high = view.SpellRanged(e, per)
+			if words.Width(mean) < words.Width(spell(e.Mean)) {
+				return mean, low, high
+			}
+		} else if words.Width(earned(e.Mean)) < words.Width(spell(e.Mean)) {
 			spell = earned
 		}
 	}

@@ -33,7 +33,7 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 		{"arp-flux", "goodput", "Goodput: 25 % of the limit at “kernel defaults”; 100 % with “arp + source routing”"},
 		{"arp-flux", "interfaces", "1 of 4 interfaces of server carries the data at “kernel defaults”; 4 of 4 with “arp + source routing”"},
 		{"arp-flux", "topology", "1 link is full at “kernel defaults”; 4 with “arp + source routing”"},
-		{"no-limit", "goodput", "Goodput: 119 MB/s at “kernel defaults”; 478.0 MB/s with “arp + source routing”"},
+		{"no-limit", "goodput", "Goodput: 119.5 MB/s at “kernel defaults”; 478.0 MB/s with “arp + source routing”"},
 		{"no-limit", "topology", "Load of every link"},
 		{"no-difference", "goodput", "Every treatment is within 2.0 % of “static ARP entries”"},
 		{"one-treatment", "interfaces", "1 of 4 interfaces of server carries the data"},

@@ -98,7 +98,11 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		trust = []string{fmt.Sprintf("all %s passed every check", words.Count(trials, "trial"))}
 	}
 	for _, f := range evidence.Grouped(result.Trust) {
-		trust = append(trust, fmt.Sprintf("%s failed %d×, such as: %s", f.Check, len(f.Checks), f.Checks[0].Detail))
+		times := ""
+		if n := len(f.Checks); n > 1 {
+			times = fmt.Sprintf(" %d×, such as", n)
+		}
+		trust = append(trust, fmt.Sprintf("%s failed%s: %s", f.Check, times, f.Checks[0].Detail))
 	}
 	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {

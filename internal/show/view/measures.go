@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -165,9 +166,22 @@ func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 		return mean, ""
 	}
 	if Ranged(e) {
-		return number.Significant(e.Mean*m.Shown.Per, 3), "(" + number.Significant(e.Low*m.Shown.Per, 3) + "–" + number.Significant(e.High*m.Shown.Per, 3) + ")"
+		mean, low, high := SpellRanged(e, m.Shown.Per)
+		return mean, "(" + low + "–" + high + ")"
 	}
 	return mean, "±" + half
+}
+
+// SpellRanged spells the mean and the ends of an interval that is shown by its ends, in a
+// unit of which 1 is per: with three digits, and the mean with four where three would put it
+// outside of the interval.
+func SpellRanged(e record.ResponseEstimate, per float64) (mean, low, high string) {
+	mean, low, high = number.Significant(e.Mean*per, 3), number.Significant(e.Low*per, 3), number.Significant(e.High*per, 3)
+	rounded, err := strconv.ParseFloat(strings.Replace(mean, "−", "-", 1), 64)
+	if err == nil && (rounded < e.Low*per || rounded > e.High*per) {
+		mean = number.Significant(e.Mean*per, 4)
+	}
+	return mean, low, high
 }
 
 // Ratio spells an effect: "4.00×" and "3.98–4.01".
