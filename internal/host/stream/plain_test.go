@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -67,7 +68,8 @@ func TestPace(t *testing.T) {
 
 // TestCaps: a program that reads or writes no more than its cap. Of the slow
 // reader's data much waits, and the sender for its window; of the slow writer's
-// none does.
+// none does. What waits varies between two reads by a window, so the most of several
+// instants counts, and of the slow writer's the least.
 func TestCaps(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -86,16 +88,22 @@ func TestCaps(t *testing.T) {
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		before := receiver.Read()[0]
-		time.Sleep(400 * time.Millisecond)
-		after := receiver.Read()[0]
+		after := before
+		var waiting []int64
+		for range 10 {
+			time.Sleep(40 * time.Millisecond)
+			after = receiver.Read()[0]
+			waiting = append(waiting, int64(after.UnreadBytes))
+		}
 		share := float64(after.ReceivedBytes-before.ReceivedBytes) * 8e9 / float64(after.AtNs-before.AtNs) / 40e6
 		// Two pieces may fall on one side of an edge.
 		if share > 1.03 || share < 0.5 {
 			t.Errorf("%s: %.3f of the cap", test.name, share)
 		}
 		if info := sender.Read()[0].Info; netlink.Available {
-			if unread := after.UnreadBytes > 10_000; unread != test.unread {
-				t.Errorf("%s: %d bytes unread", test.name, after.UnreadBytes)
+			const much = 10_000
+			if test.unread && slices.Max(waiting) <= much || !test.unread && slices.Min(waiting) > much {
+				t.Errorf("%s: %d bytes unread", test.name, waiting)
 			}
 			if waits := info.RwndLimitedUs > info.BusyUs/2; waits != test.unread {
 				t.Errorf("%s: the sender waited for %d of %d µs", test.name, info.RwndLimitedUs, info.BusyUs)
