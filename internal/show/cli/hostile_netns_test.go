@@ -36,6 +36,7 @@ import (
 const (
 	hostileGuests  = 16
 	mostMemory     = 256 << 20
+	mostThreads    = 512
 	stopsWithin    = 2 * time.Second
 	stopsMargin    = 2 * time.Second // of a machine that does other things
 	settlesWithin  = 20 * time.Second
@@ -72,6 +73,9 @@ func TestHostileClients(t *testing.T) {
 				guests.Wait()
 				t.Logf("at most %d threads, %d descriptors, %d MiB; before %d, %d, %d MiB",
 					worst.threads, worst.descriptors, worst.peak>>20, before.threads, before.descriptors, before.peak>>20)
+				if worst.threads > mostThreads+spareResources {
+					t.Errorf("the server had %d threads, want at most %d", worst.threads, mostThreads)
+				}
 				if worst.peak > mostMemory {
 					t.Errorf("the server had %d MiB resident, want at most %d", worst.peak>>20, mostMemory>>20)
 				}
