@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 )
@@ -95,12 +97,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 
 // prove notes in each run which settings were kept, and which run is their proof.
 func (t *Tuner) prove(ctx context.Context, result *record.Tune) error {
-	proven := record.Proven{Run: result.Proof.Run, Settings: result.Proof.Settings}
-	for _, s := range result.Settings {
-		if s.Verdict != record.NotTried {
-			proven.Of++
-		}
-	}
+	proven := record.Proven{Run: result.Proof.Run, Settings: result.Proof.Settings, Open: tuning.Open(result.Settings), Of: tried(result)}
 	for _, r := range t.runs {
 		if err := t.store.SetProven(ctx, r.ID, proven); err != nil {
 			return fmt.Errorf("%s is written, but linerate fix will not know of it: %w", result.Kept, err)
@@ -108,6 +105,16 @@ func (t *Tuner) prove(ctx context.Context, result *record.Tune) error {
 		r.Proven = &proven
 	}
 	return nil
+}
+
+// tried counts a list's settings that could be tried.
+func tried(result *record.Tune) (n int) {
+	for _, s := range result.Settings {
+		if s.Verdict != record.NotTried {
+			n++
+		}
+	}
+	return n
 }
 
 // uselessAlone reports whether what is left is a single setting that was tried alone, and
@@ -127,8 +134,11 @@ func (t *Tuner) write(made *record.Run, result *record.Tune) error {
 		}
 	}
 	head := []string{
-		fmt.Sprintf("Kept by linerate tune of %s: %d of %d of its settings.", t.options.Name, len(kept), len(t.all)),
+		fmt.Sprintf("Kept by linerate tune of %s: %d of its %s, of which %d could be tried.", t.options.Name, len(kept), unit.Plural(len(t.all), "setting"), tried(result)),
 		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
+	}
+	if open := tuning.Open(result.Settings); len(open) > 0 {
+		head = append(head, "Not shown to be needed: "+strings.Join(open, ", ")+".")
 	}
 	for _, h := range made.Environment.Hosts {
 		if slices.Contains(t.options.Hosts, h.Host) {

@@ -237,9 +237,9 @@ func TestKeep(t *testing.T) {
 	}
 	var figures []string
 	for _, f := range result.Figures {
-		figures = append(figures, f.Name)
+		figures = append(figures, f.Run+": "+f.Name)
 	}
-	if !slices.Equal(figures, []string{settingfile.AsItIs, settingfile.TheList, "kept"}) || len(result.Figures[2].Responses) != 3 {
+	if want := []string{"run-1: as it is", "run-1: the list", "run-2: as it is", "run-2: the list", "run-2: kept"}; !slices.Equal(figures, want) || len(result.Figures[4].Responses) != 3 {
 		t.Errorf("figures of %q", figures)
 	}
 }

@@ -84,6 +84,8 @@ type Proven struct {
 	// Run is the one that tried them, beside the baseline and the whole list.
 	Run      string   `json:"run"`
 	Settings []string `json:"settings"` // keys
+	// Open are those of Settings that are not shown to be needed.
+	Open []string `json:"open,omitempty"`
 	// Of is how many settings of the list were tried.
 	Of int `json:"of"`
 }

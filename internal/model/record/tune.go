@@ -31,11 +31,14 @@ type Tune struct {
 	Off      *Effect       `json:"off_again,omitempty"`
 	Settings []TuneSetting `json:"settings"`
 	Search   *TuneSearch   `json:"search,omitempty"`
-	// Figures are the response estimates of the baseline, the list and what is kept:
-	// those of one run, that of the proof where there is one.
+	// Figures are the response estimates of the baseline and the list in the first run, and
+	// of these and what is kept in that of the proof.
 	Figures []TuneFigure `json:"figures,omitempty"`
 	// Proof is what the kept settings do by themselves.
 	Proof *TuneProof `json:"proof,omitempty"`
+	// Fewer are settings that gain as much as those of the proof by the first response, and
+	// cost more by another one than is accepted; absent: none are known.
+	Fewer *TuneProof `json:"fewer,omitempty"`
 	// Offer is what improves one response and worsens another by more than was accepted.
 	Offer *TuneOffer `json:"offer,omitempty"`
 	// Full: the baseline's goodput is at the path's limit, so that no setting can raise it by
@@ -112,6 +115,7 @@ type TuneValue struct {
 
 // TuneFigure is what a set of settings gives, in absolute units.
 type TuneFigure struct {
+	Run       string             `json:"run"`
 	Name      string             `json:"name"` // a level of the run
 	Responses []ResponseEstimate `json:"responses"`
 }

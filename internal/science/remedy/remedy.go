@@ -182,6 +182,9 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 			}
 			fix.Proof = run.Proven.Run
 			fix.Name = fmt.Sprintf("%d of %s of the list, proven by run %s", len(keys), unit.Plural(run.Proven.Of, "setting"), fix.Proof)
+			if open := run.Proven.Open; len(open) > 0 {
+				fix.Name += fmt.Sprintf("; not shown to be needed: %s", strings.Join(open, ", "))
+			}
 			return fix.with(run, changes)
 		}
 	}

@@ -48,6 +48,9 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 		}
 		controls(run, s)
 		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
+		if s.Verdict == record.Mixed && s.Removed.Verdict == record.Worsens {
+			s.Verdict, s.Why, s.Keep = record.Helps, "with others: the list is worse without it, although alone it harms", true
+		}
 		weigh(s, t.Responses, accept)
 	}
 	t.Answer = answer(t, run)

@@ -56,7 +56,7 @@ func TestVerdicts(t *testing.T) {
 		{sameWords, up, record.Harms, false},
 		{down, sameWords, record.Harms, false},
 		{up, up, record.Mixed, false},
-		{down, down, record.Mixed, false},
+		{down, down, record.Helps, true}, // only with others, although alone it harms
 	} {
 		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
 		got := Judge(run, settings, nil).Settings[0]

@@ -120,7 +120,7 @@ func sizeText(r metric.Metric, e *record.Effect) string {
 
 // also says what a level does beside the response that counts: every change, and what is
 // inconclusive.
-func also(t *record.Tune, level string, e *record.Effect) string {
+func also(t *record.Tune, at runLevel, e *record.Effect) string {
 	var worse, better, open []string
 	if e == nil {
 		return ""
@@ -130,9 +130,9 @@ func also(t *record.Tune, level string, e *record.Effect) string {
 		switch {
 		case b == nil:
 		case b.Verdict == record.Worsens:
-			worse = append(worse, r.Label+" "+change(t, level, r, b))
+			worse = append(worse, r.Label+" "+change(t, at, r, b))
 		case b.Verdict == record.Improves:
-			better = append(better, r.Label+" "+change(t, level, r, b))
+			better = append(better, r.Label+" "+change(t, at, r, b))
 		case b.Verdict == record.Inconclusive && isWorse(r, b, t.Margin):
 			open = append(open, fmt.Sprintf("%s may be worse, %s, inconclusive%s", r.Label, sizeText(r, b), reason(b)))
 		case b.Verdict == record.Inconclusive:
@@ -175,20 +175,23 @@ func isWorse(r metric.Metric, e *record.Effect, margin float64) bool {
 	return ok && mean < -margin && good < margin
 }
 
+// runLevel is a level of a run: what the figures beside an effect are of.
+type runLevel struct{ run, level string }
+
 // change is an effect with what the response was and is where that is known: "24.1 → 60
 // Mbit/s, 2.49× (2.41–2.57)".
-func change(t *record.Tune, level string, r metric.Metric, e *record.Effect) string {
-	from, to := figureOf(t, settingfile.AsItIs, r), figureOf(t, level, r)
+func change(t *record.Tune, at runLevel, r metric.Metric, e *record.Effect) string {
+	from, to := figureOf(t, runLevel{at.run, settingfile.AsItIs}, r), figureOf(t, at, r)
 	if from == nil || to == nil {
 		return sizeText(r, e)
 	}
 	return fromTo(r, *from, *to) + ", " + sizeText(r, e)
 }
 
-func figureOf(t *record.Tune, level string, r metric.Metric) *record.ResponseEstimate {
+func figureOf(t *record.Tune, at runLevel, r metric.Metric) *record.ResponseEstimate {
 	for _, f := range t.Figures {
 		for i := range f.Responses {
-			if f.Name == level && f.Responses[i].Response == r.Name {
+			if f.Run == at.run && f.Name == at.level && f.Responses[i].Response == r.Name {
 				return &f.Responses[i]
 			}
 		}

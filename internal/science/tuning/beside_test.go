@@ -204,16 +204,17 @@ func TestTooFewIsSaid(t *testing.T) {
 	}
 }
 
-// TestKeptHelps: a setting that the list is worse without, and that is part of the proof, helps
-// with the others, whatever it does alone.
-func TestKeptHelps(t *testing.T) {
+// TestHelpsWithOthers: a setting that the list is worse without helps, whatever it does alone,
+// with a proof and without one.
+func TestHelpsWithOthers(t *testing.T) {
 	run, settings := runOf(up, sameWords, down, down, sameWords, down)
 	result := Judge(run, settings, nil)
-	if result.Settings[0].Verdict != record.Mixed {
-		t.Fatalf("%+v", result.Settings[0])
+	judged := result.Settings[0]
+	if judged.Verdict != record.Helps || !judged.Keep || judged.Why != "with others: the list is worse without it, although alone it harms" {
+		t.Fatalf("%+v", judged)
 	}
 	(&Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}).Into(result)
-	if s := result.Settings[0]; s.Verdict != record.Helps || !s.Keep || s.Why != "alone it harms, and the list is worse without it" {
+	if s := result.Settings[0]; s.Verdict != judged.Verdict || s.Why != judged.Why || !s.Keep {
 		t.Errorf("%+v", s)
 	}
 }
@@ -242,5 +243,46 @@ func TestNotKept(t *testing.T) {
 	}
 	if !nothingToKeep(result) {
 		t.Error("the answer does not say that nothing is worth keeping")
+	}
+}
+
+// TestUnneeded: of what is kept without it being shown that it is needed, the answer does not
+// say that it does it; a smaller set that costs more is named with what it costs.
+func TestUnneeded(t *testing.T) {
+	run, settings := runOf(up, sameWords, sameWords, down, sameWords, down, open, sameWords, open, sameWords)
+	run.Responses = []string{"goodput", "latency_p50"}
+	later := func(level string, ratio float64) *record.Effect {
+		e, cost := effectOf(level, up, 2.42), effectOf(level, down, ratio)
+		cost.Response, e.Beside = "latency_p50", nil
+		e.Beside = append(e.Beside, cost)
+		return &e
+	}
+	result := Judge(run, settings, nil)
+	proof := *run
+	proof.ID = "tune-2"
+	found := &Found{
+		Run: &proof, Level: settingfile.TheList, Proof: record.TuneProof{Run: proof.ID, Settings: []string{"net.a", "net.b", "net.c", "net.d"}, Effect: later(settingfile.TheList, 1.04)},
+		Fewer: &Found{Run: &proof, Level: KeptLevel, Proof: record.TuneProof{Run: proof.ID, Settings: []string{"net.a", "net.b"}, Effect: later(KeptLevel, 1.055), AgainstList: later(KeptLevel, 1.01)}},
+	}
+	found.Into(result)
+	got := Answer(result, run)
+	for _, want := range []string{
+		"net.a and net.b are needed: alone neither makes a difference; with net.c and net.d by themselves 2.42×",
+		"; these 2 are kept, and not shown to be needed; net.a and net.b alone give as much, 2.42×",
+		", but worsen latency p50 1.05×", "which is more than is accepted",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	if keys := Open(result.Settings); len(keys) != 2 || keys[0] != "net.c" || keys[1] != "net.d" || strings.Contains(got, "do it") {
+		t.Errorf("%v: %s", keys, got)
+	}
+	found.Fewer = nil
+	none := Judge(run, settings[2:], nil)
+	found.Proof.Settings = []string{"net.c", "net.d"}
+	found.Into(none)
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") || !strings.Contains(got, "; which of them are needed is not known") {
+		t.Error(got)
 	}
 }

@@ -104,7 +104,7 @@ func figure(run *record.Run, level string, r metric.Metric) record.ResponseEstim
 // figures are those of levels, as far as they were tried, in all responses.
 func figures(run *record.Run, levels ...string) (list []record.TuneFigure) {
 	for _, level := range levels {
-		made := record.TuneFigure{Name: level}
+		made := record.TuneFigure{Run: run.ID, Name: level}
 		for _, r := range metric.Of(run) {
 			if e := figure(run, level, r); e.Trials > 0 {
 				made.Responses = append(made.Responses, e)

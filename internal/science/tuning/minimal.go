@@ -23,6 +23,7 @@ const SmallLoss = 0.05
 // Levels of the runs that try sets of settings.
 const (
 	KeptLevel    = "kept"
+	FewerLevel   = "fewer"
 	HarmlessList = "the list without what harms"
 	FreeList     = "the list without trades"
 	provenLevel  = "what was proven before"
@@ -124,6 +125,7 @@ type Enough struct {
 	gains     map[string]float64
 	needed    []string // the reference was worse without each, beyond chance
 	ended     bool     // by ErrSpent
+	fewer     *Found   // gains as much by the first response, at a cost that is not accepted
 }
 
 // Found is a set with its proof, and the run that has it at a level.
@@ -135,17 +137,18 @@ type Found struct {
 	Ended bool
 	// Needed are settings without which the best set was worse beyond chance.
 	Needed []string
+	// Fewer gains as much by the first response, and costs more by another one than is
+	// accepted; nil: no such set was tried.
+	Fewer *Found
 }
 
 // Into makes a proof that of a result, with its figures and the settings that it has.
 func (f *Found) Into(t *record.Tune) {
 	t.Proof = &f.Proof
-	t.Figures = figures(f.Run, settingfile.AsItIs, settingfile.TheList)
-	if f.Proof.AgainstList != nil {
-		for _, kept := range figures(f.Run, f.Level) {
-			kept.Name = KeptLevel
-			t.Figures = append(t.Figures, kept)
-		}
+	f.figures(t, KeptLevel)
+	if f.Fewer != nil {
+		t.Fewer = &f.Fewer.Proof
+		f.Fewer.figures(t, FewerLevel)
 	}
 	for i := range t.Settings {
 		s := &t.Settings[i]
@@ -154,20 +157,46 @@ func (f *Found) Into(t *record.Tune) {
 		}
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
 		switch {
-		case s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive || s.Verdict == record.Mixed):
-			switch {
-			case s.Removed != nil && s.Removed.Verdict == record.Worsens: // whatever it does alone
-				s.Verdict = record.Helps
-			case slices.Contains(f.Needed, s.Key):
-				s.Verdict, s.Why = record.Helps, s.Why+"; only with others: the best set is worse without it"
-			default:
-				s.Why += "; kept with the others: it is not shown that they do without it"
-			}
+		case (unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
+			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: the best set is worse without it"
+		case unshown(*s):
+			s.Why += "; kept with the others: it is not shown to be needed"
+		case s.Keep && s.Verdict == record.Mixed:
+			s.Why += "; kept as a part of what is proven"
 		case !s.Keep && s.Verdict == record.Helps:
 			s.Why += "; not needed with the settings kept"
 		}
 		s.Why = strings.TrimPrefix(s.Why, "; ")
 	}
+}
+
+// figures adds those of the set, and of the baseline and the list beside it, to a result's.
+func (f *Found) figures(t *record.Tune, name string) {
+	if !slices.ContainsFunc(t.Figures, func(of record.TuneFigure) bool { return of.Run == f.Run.ID }) {
+		t.Figures = append(t.Figures, figures(f.Run, settingfile.AsItIs, settingfile.TheList)...)
+	}
+	if f.Proof.AgainstList == nil { // it is the list
+		return
+	}
+	for _, of := range figures(f.Run, f.Level) {
+		of.Name = name
+		t.Figures = append(t.Figures, of)
+	}
+}
+
+// unshown reports whether a setting is kept that is not shown to be needed.
+func unshown(s record.TuneSetting) bool {
+	return s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive)
+}
+
+// Open are the keys of the settings that are kept and not shown to be needed.
+func Open(settings []record.TuneSetting) (keys []string) {
+	for _, s := range settings {
+		if unshown(s) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
 }
 
 // Offer is a set as a trade: what it gains in one response and costs in another; nil: it
@@ -213,6 +242,9 @@ func (s *Enough) Find() (*Found, error) {
 		s.best(run, contenders)
 		if len(core.Keys) > 0 && s.keeps(run, core) {
 			return s.withoutDoubtful(run, list, core)
+		}
+		if len(core.Keys) > 0 && s.refused(run, core) && s.keepsFirst(run, core) {
+			s.fewer = s.found(run, core)
 		}
 		if !promises(run, between(run, settingfile.AsItIs, s.reference.Name)) {
 			if len(core.Keys) == 0 || !gains(between(run, settingfile.AsItIs, core.Name)) {
@@ -363,32 +395,36 @@ func promises(run *record.Run, e *record.Effect) bool {
 
 // keeps reports whether a set has the reference's gain in a run that tried both, but for a
 // small part: of the gain or, where that is more, of the margin. Of the gains in other
-// responses, which scatter more, it has the larger part, and none of them is worse, nor worse
-// than the baseline by more than is accepted where the reference's is accepted.
+// responses, which scatter more, it has the larger part, and none of them is worse by more than
+// is accepted: than the reference's, nor than the baseline's where the reference's is accepted.
 func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	if equal(set.Keys, s.reference.Keys) {
 		return true
 	}
-	whole, own := between(run, settingfile.AsItIs, s.reference.Name), between(run, settingfile.AsItIs, set.Name)
-	if whole != nil && own != nil && !s.Accept.refuses(whole) && s.Accept.refuses(own) {
+	if s.refused(run, set) || !s.keepsFirst(run, set) {
 		return false
 	}
 	e := between(run, s.reference.Name, set.Name)
-	for i, r := range metric.Of(run) {
+	return !slices.ContainsFunc(metric.Of(run)[1:], func(r metric.Metric) bool {
 		more, ok := typical(run, s.reference.Name, set.Name, r)
 		of := r.Effect(e)
-		switch {
-		case !ok || of == nil:
-			if i == 0 {
-				return false
-			}
-		case i == 0 && more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && (s.gains[r.Name] >= run.Margin || of.Verdict == record.Worsens):
-			return false
-		case i > 0 && (of.Verdict == record.Worsens && more < -run.Margin || s.gains[r.Name] > 0 && more < -s.gains[r.Name]/2):
-			return false
-		}
-	}
-	return true
+		return ok && of != nil && (s.Accept.harmed(r, of) && more < -run.Margin || s.gains[r.Name] > 0 && more < -s.gains[r.Name]/2)
+	})
+}
+
+// keepsFirst reports whether a set has the reference's gain by the first response.
+func (s *Enough) keepsFirst(run *record.Run, set settingfile.Set) bool {
+	r := metric.Of(run)[0]
+	more, ok := typical(run, s.reference.Name, set.Name, r)
+	of := r.Effect(between(run, s.reference.Name, set.Name))
+	lost := more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && of != nil && (s.gains[r.Name] >= run.Margin || of.Verdict == record.Worsens)
+	return ok && of != nil && !lost
+}
+
+// refused reports whether a set costs more than is accepted, and the reference does not.
+func (s *Enough) refused(run *record.Run, set settingfile.Set) bool {
+	whole, own := between(run, settingfile.AsItIs, s.reference.Name), between(run, settingfile.AsItIs, set.Name)
+	return whole != nil && own != nil && !s.Accept.refuses(whole) && s.Accept.refuses(own)
 }
 
 // found is a set with its proof in a run.
@@ -406,6 +442,9 @@ func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
 			share = 1 + more/gain
 		}
 		f.Proof.Gain = &share
+	}
+	if s.fewer != nil && len(set.Keys) > len(s.fewer.Proof.Settings) {
+		f.Fewer = s.fewer
 	}
 	return f
 }

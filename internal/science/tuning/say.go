@@ -147,9 +147,9 @@ type tried struct {
 // settings says which of them did it.
 func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	by := map[string][]record.TuneSetting{}
-	kept := 0 // of those that show nothing by themselves: they stand with what they do together
+	kept := 0 // of those that show no good by themselves: they stand with what they do together
 	for _, s := range t.Settings {
-		if s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive) {
+		if s.Keep && (unshown(s) || s.Verdict == record.Mixed) {
 			kept++
 			continue
 		}
@@ -163,7 +163,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	switch helps, spare := missed(by[record.Helps]); {
 	case t.Proof != nil:
 		kept := keyed(t.Settings, t.Proof.Settings)
-		said = append(said, proved(t, of))
+		said = append(said, proved(t, of)...)
 		said = append(said, lever(kept, t.Proof.Effect, of)...)
 		said = append(said, keptBeside(kept, t.Responses, of)...)
 	case len(helps) > 0:
@@ -179,7 +179,7 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm"))
 	}
 	for _, s := range by[record.Trades] {
-		if s.Keep || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
+		if s.Keep && t.Proof != nil || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
 			continue // the proof or the offer says it
 		}
 		said = append(said, fmt.Sprintf("%s trades %s (%s)", s.Key, forWhat(s, t.Responses), s.Why))
@@ -459,7 +459,8 @@ func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many
 		}
 		return one
 	}
-	also, size := also(t, level, e), change(t, level, of, e)
+	at := runLevel{t.Run, level}
+	also, size := also(t, at, e), change(t, at, of, e)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
 		return " " + verb(e.Verdict, strings.TrimSuffix(e.Verdict, "s")) + " " + of.Label + ": " + size + also
@@ -485,12 +486,12 @@ func searched(t *record.Tune, enough, unsure string) string {
 		text += fmt.Sprintf(" %s is inconclusive.", unsure)
 	}
 	if i := slices.IndexFunc(t.Search.Values, func(v record.TuneValue) bool { return v.Name == enough }); i >= 0 {
-		if other := also(t, "", t.Search.Values[i].Effect); other != "" {
+		if other := also(t, runLevel{}, t.Search.Values[i].Effect); other != "" {
 			text += " Against the largest it is as good" + other + "."
 		}
 	}
 	if e := t.List; e != nil && e.Verdict == record.NoDifference {
-		text += " Without the list it is as good" + also(t, "", e) + "."
+		text += " Without the list it is as good" + also(t, runLevel{}, e) + "."
 	}
 	return text
 }

@@ -10,45 +10,77 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// proved says what the settings that were proven do, by the verdict of their proof.
-func proved(t *record.Tune, of metric.Metric) string {
+// proved says what the settings that were proven do, by the verdict of their proof. Of those
+// that are not shown to be needed nothing else is claimed.
+func proved(t *record.Tune, of metric.Metric) []string {
 	p := t.Proof
-	e, level := p.Effect, KeptLevel
+	e, at := p.Effect, runLevel{p.Run, KeptLevel}
 	if p.AgainstList == nil {
-		level = settingfile.TheList
+		at.level = settingfile.TheList
 	}
-	n, names := len(p.Settings), list(keyed(t.Settings, p.Settings))
+	kept := keyed(t.Settings, p.Settings)
+	spare := keyed(kept, Open(kept))
+	n, names := len(p.Settings), list(kept)
+	by := plural(n, "by itself ", "by themselves ")
+	cost := ""
+	if t.Offer == nil {
+		if costs := worse(t, at, e); costs != "" {
+			cost = ", at the cost of " + costs
+		}
+	}
 	switch {
 	case e == nil:
-		return "what " + names + plural(n, " does by itself", " do by themselves") + " is not known"
+		return []string{"what " + names + plural(n, " does by itself", " do by themselves") + " is not known"}
 	case e.Verdict == record.Improves && p.Gain != nil && *p.Gain < 1-SmallLoss:
-		return fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, level, of, e))
+		return []string{fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, at, of, e))}
+	case e.Verdict == record.Improves && len(spare) > 0:
+		return append(partly(t, kept, spare, of, change(t, at, of, e)+ofGain(p)+cost), fewer(t, of)...)
 	case e.Verdict == record.Improves && p.AgainstList == nil && t.List.Verdict == record.Improves && p.Run == t.Run:
-		return names + plural(n, " does it", " do it") + together(t.List, keyed(t.Settings, p.Settings), of)
+		return []string{names + plural(n, " does it", " do it") + together(t.List, kept, of)}
 	case e.Verdict == record.Improves:
 		text := names + plural(n, " does it", " do it")
-		if how := together(e, keyed(t.Settings, p.Settings), of); how != "" {
-			text += how + ";"
+		if how := together(e, kept, of); how != "" {
+			text += how + "; "
 		} else {
-			text += ":"
+			text += ": "
 		}
-		text += plural(n, " by itself ", " by themselves ") + change(t, level, of, e) + ofGain(p)
-		if cost := worse(t, level, e); t.Offer == nil && cost != "" {
-			text += ", at the cost of " + cost
-		}
-		return text
+		return append([]string{text + by + change(t, at, of, e) + ofGain(p) + cost}, fewer(t, of)...)
 	case gains(e):
-		return names + plural(n, " improves ", " improve ") + strings.TrimPrefix(strings.TrimPrefix(also(t, level, e), ", and improves "), ", but improves ")
+		return []string{names + plural(n, " improves ", " improve ") + strings.TrimPrefix(strings.TrimPrefix(also(t, at, e), ", and improves "), ", but improves ")}
 	}
-	return fmt.Sprintf("%s by %s: %s, %s", names, plural(n, "itself", "themselves"), change(t, level, of, e), e.Verdict)
+	return []string{fmt.Sprintf("%s %s: %s, %s", names, strings.TrimSpace(by), change(t, at, of, e), e.Verdict)}
 }
 
-// worse is what a level worsens beside the response that counts; empty: it is not shown to.
-func worse(t *record.Tune, level string, e *record.Effect) string {
+// partly says what several settings do together some of which are not shown to be needed.
+func partly(t *record.Tune, kept, spare []record.TuneSetting, of metric.Metric, does string) []string {
+	needed := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return unshown(s) })
+	if len(needed) == 0 {
+		return []string{list(kept) + " do it: by themselves " + does, "which of them are needed is not known"}
+	}
+	text := list(needed) + plural(len(needed), " is", " are") + " needed"
+	text += strings.TrimPrefix(together(t.Proof.Effect, needed, of), " together")
+	return []string{
+		text + "; with " + list(spare) + " by themselves " + does,
+		plural(len(spare), "that one is", fmt.Sprintf("these %d are", len(spare))) + " kept, and not shown to be needed",
+	}
+}
+
+// fewer says what is known of a smaller set, which costs more.
+func fewer(t *record.Tune, of metric.Metric) []string {
+	if t.Fewer == nil {
+		return nil
+	}
+	at, n := runLevel{t.Fewer.Run, FewerLevel}, len(t.Fewer.Settings)
+	return []string{fmt.Sprintf("%s alone %s as much, %s, but %s %s, which is more than is accepted",
+		list(keyed(t.Settings, t.Fewer.Settings)), plural(n, "gives", "give"), change(t, at, of, t.Fewer.Effect), plural(n, "worsens", "worsen"), worse(t, at, t.Fewer.Effect))}
+}
+
+// worse is what a level of a run worsens beside the response that counts; empty: it is not shown to.
+func worse(t *record.Tune, at runLevel, e *record.Effect) string {
 	var costs []string
 	for _, r := range others(t.Responses) {
 		if b := r.Effect(e); b != nil && b.Verdict == record.Worsens {
-			costs = append(costs, r.Label+" "+change(t, level, r, b))
+			costs = append(costs, r.Label+" "+change(t, at, r, b))
 		}
 	}
 	return join(costs)

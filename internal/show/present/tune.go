@@ -211,10 +211,17 @@ func absolute(c *record.Tune) *document.Table {
 		measures = append(measures, m)
 		t.Columns = append(t.Columns, document.Column{Head: m.Head()})
 	}
-	for _, f := range c.Figures {
+	several := slices.ContainsFunc(c.Figures, func(f record.TuneFigure) bool { return f.Run != c.Figures[0].Run })
+	for i, f := range c.Figures {
 		row := []string{f.Name}
+		if several && (i == 0 || f.Run != c.Figures[i-1].Run) {
+			t.AddSection(f.Run)
+		}
 		if f.Name == tuning.KeptLevel && !slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool { return s.Keep }) {
 			row[0] = "not kept"
+		}
+		if several {
+			row[0] = "  " + row[0]
 		}
 		for _, m := range measures {
 			figure, spread := "", ""
