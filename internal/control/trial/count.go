@@ -121,6 +121,9 @@ func fill(rec *record.Flow, e ends) {
 	rec.SndbufBytes, rec.RcvbufBytes = s1.SndbufBytes, r1.RcvbufBytes
 	if r0.Info != nil && r1.Info != nil {
 		rec.ArrivedBytes = int64(r1.Info.BytesReceived - r0.Info.BytesReceived)
+		if s0.Info == nil {
+			rec.HeldBytes = max(r0.HeldBytes, r1.HeldBytes)
+		}
 	}
 	if span := r1.AtNs - r0.AtNs; span > 0 {
 		rec.GoodputBps = float64(rec.ReceivedBytes) * 8e9 / float64(span)

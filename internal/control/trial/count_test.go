@@ -63,6 +63,13 @@ func TestFill(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", flow, want)
 	}
 
+	// Of a sender without an agent only the receiver's memory bounds what was behind a gap.
+	var alone record.Flow
+	r0.HeldBytes, r1.HeldBytes = 9000, 3000
+	if fill(&alone, ends{r0: r0, r1: r1}); alone.HeldBytes != 9000 || alone.SenderInfo != nil {
+		t.Errorf("%+v", alone)
+	}
+
 	// Datagrams that were never sent are counted in the window, as those that were are.
 	paced := func(sent, skipped int64) *record.Datagrams { return &record.Datagrams{Sent: sent, Skipped: skipped} }
 	var udp record.Flow

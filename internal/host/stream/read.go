@@ -56,6 +56,7 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 			out.UnsentBytes, _ = sock.Queued(fd, true)
 		} else {
 			out.UnreadBytes, _ = sock.Queued(fd, false)
+			out.HeldBytes, _ = sock.Held(fd)
 		}
 		if send, receive, err := sock.Buffers(fd); err == nil {
 			out.SndbufBytes, out.RcvbufBytes = int64(send), int64(receive)

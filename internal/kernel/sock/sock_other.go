@@ -44,6 +44,9 @@ func SetUserTimeout(int, time.Duration) error { return nil }
 // Queued is the number of unacknowledged or unread bytes of a TCP socket; on Linux only.
 func Queued(int, bool) (int64, error) { return 0, onlyLinux("SIOCOUTQ") }
 
+// Held is the memory of what has arrived and has not been read; on Linux only.
+func Held(int) (int64, error) { return 0, onlyLinux("SO_MEMINFO") }
+
 // SetReceiveBuffer sets SO_RCVBUF and returns the size that the kernel granted, in bytes.
 func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, bytes); err != nil {

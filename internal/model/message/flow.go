@@ -92,6 +92,9 @@ type FlowEnd struct {
 	// UnreadBytes have arrived, are acknowledged and wait for this end to read
 	// them (SIOCINQ).
 	UnreadBytes int64 `json:"unread_bytes,omitempty"`
+	// HeldBytes is the kernel's memory for what has arrived and was not read by this end, in
+	// order or behind a gap (SO_MEMINFO); 0: not known, as before Linux 4.12.
+	HeldBytes int64 `json:"held_bytes,omitempty"`
 	// FirstNs and LastNs are when the first and the latest write or read
 	// returned; 0: none yet.
 	FirstNs int64 `json:"first_ns"`

@@ -112,11 +112,15 @@ type Flow struct {
 	ArrivedBytes int64 `json:"arrived_bytes,omitempty"`
 	// OutOfOrderBytes had arrived behind a gap when the window began, as the sender
 	// knows from SACK (RFC 2018): they count for the receiver when the gap is filled.
-	OutOfOrderBytes int64   `json:"out_of_order_bytes,omitempty"`
-	WrittenBytes    int64   `json:"written_bytes"` // written by the sender in the common window
-	AckedBytes      int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
-	UnsentBytes     int64   `json:"unsent_bytes"`  // not acknowledged at the window's end, sent or not (SIOCOUTQ)
-	GoodputBps      float64 `json:"goodput_bps"`
+	OutOfOrderBytes int64 `json:"out_of_order_bytes,omitempty"`
+	// HeldBytes is the larger of the receiver's memory for what had arrived and was not read at
+	// the window's edges (SO_MEMINFO): no more can have been behind a gap. Recorded where the
+	// sender is not linerate's, so that OutOfOrderBytes is not known.
+	HeldBytes    int64   `json:"held_bytes,omitempty"`
+	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
+	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
+	UnsentBytes  int64   `json:"unsent_bytes"`  // not acknowledged at the window's end, sent or not (SIOCOUTQ)
+	GoodputBps   float64 `json:"goodput_bps"`
 	// SenderAverageBps is written bytes over the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`
 	// RetransBytes were sent again, in the common window. TCP counts them before the

@@ -185,6 +185,13 @@ func TestAllowed(t *testing.T) {
 	shrink(&filled, 0.98)
 	gapped(&filled, 0.02)
 	pass("gaps that were filled in the window", Wire, filled)
+	unseen := trial(4, "writes")
+	shrink(&unseen, 0.98)
+	for i := range unseen.Flows {
+		f := &unseen.Flows[i]
+		f.SenderInfo, f.SentBytes, f.HeldBytes = nil, 0, f.ReceivedBytes/50
+	}
+	pass("what a receiver held behind gaps, of a sender that is not known", Wire, unseen)
 	left := trial(4, "writes")
 	shrink(&left, 1.02)
 	for i := range left.Flows {

@@ -179,7 +179,7 @@ func small(f record.Flow, host string) float64 {
 // gaps is by how much a receiver's kernel may have counted a flow's bytes later than
 // the interface: what had arrived behind a gap, at one edge of the window or the other.
 func gaps(f record.Flow) float64 {
-	held := float64(f.OutOfOrderBytes)
+	held := float64(max(f.OutOfOrderBytes, f.HeldBytes))
 	if s := f.SenderInfo; s != nil {
 		held = max(held, float64(s.Sacked)*float64(s.SndMSS))
 	}
