@@ -69,6 +69,8 @@ const (
 	// lossy is the share of bytes sent again from which on congestion control is
 	// seen at work, whatever else is busy.
 	lossy = 1e-3
+	// acknowledgedLeast is the share of a link that acknowledgements take which is worth a word.
+	acknowledgedLeast = 0.02
 	// even: flows of two directions have about as much of a link each.
 	even = 0.9
 	// A queue stands somewhere on the path when a round trip takes so many times

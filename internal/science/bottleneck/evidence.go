@@ -1,10 +1,12 @@
 package bottleneck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -24,7 +26,7 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Share()), unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
 		}
 		if l.Full() {
-			return l, carried + " " + way
+			return l, carried + " " + way + s.acknowledging(f, l)
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
@@ -33,6 +35,23 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 		}
 	}
 	return limits.Load{}, ""
+}
+
+// acknowledging says which share of a link's rate is not data of the flows that cross it,
+// where TCP flows in the other direction are acknowledged over it; "": next to none is.
+func (s scene) acknowledging(f record.Flow, l limits.Load) string {
+	acknowledged, data := false, 0.0
+	for _, other := range s.Flows {
+		acknowledged = acknowledged || other.From == f.To && other.To == f.From && flow.Of(other.Protocol).Name == flow.TCP && other.ReceivedBytes > 0
+		if frame := limits.FrameOf(other); crosses(other, l) && frame.Check() == nil {
+			data += 8 * float64(cmp.Or(other.SentBytes, other.ReceivedBytes)) * (1 + frame.Headers()/float64(frame.Payload()))
+		}
+	}
+	rest := share(l.ShaperBps*s.WindowS-data, float64(l.Shape.Rate)*s.WindowS)
+	if !acknowledged || rest < acknowledgedLeast {
+		return ""
+	}
+	return fmt.Sprintf("; %s of that rate is not data in this direction: the other direction's acknowledgements", unit.FormatPercent(math.Round(1000*rest)/1000))
 }
 
 // queuedAt says where packets waited at most of the readings: "at client.eth0", or "before a

@@ -23,6 +23,7 @@ import (
 	"linerate/internal/host/iperf3"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
+	"linerate/internal/show/present"
 )
 
 // iperf3Server is a stock iperf3 in a host, for as long as the test lasts. What it
@@ -181,6 +182,39 @@ func TestMeasureIperf3(t *testing.T) {
 				}
 				checkAsked(t, args, m)
 			})
+		}
+	})
+}
+
+// TestMeasureIperf3Gaps: what flows lose before a slow link arrives behind gaps, also at the
+// edges of the window; nobody else's bytes are on the wire. How much a stock server sends again
+// is not known.
+func TestMeasureIperf3Gaps(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		control := "cubic"
+		if known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); strings.Contains(string(known), "bbr") {
+			control = "bbr" // which loses more before a short queue
+		}
+		wired(t, "50mbit", "client")
+		iperf3Server(t, "server", 5201)
+		for range 4 {
+			m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1", "--duration", "2s", "--direction", "read", "--streams", "4", "--congestion-control", control)
+			if m.Schema == "" {
+				t.Fatalf("status %d: %s", status, said)
+			}
+			var held int64
+			for _, f := range m.Flows {
+				held += f.HeldBytes
+			}
+			for _, c := range m.Trust {
+				t.Logf("%s: %s", c.Check, c.Detail)
+				if (c.Check == "wire" || c.Check == "foreign-traffic") && !c.Pass {
+					t.Errorf("%+v, held %d bytes", c, held)
+				}
+			}
+			if text := printed(func(s streams) error { return asText(present.Measure(&m))(s.out) }); strings.Contains(text, "0 bytes") || !strings.Contains(text, "?") {
+				t.Error(text)
+			}
 		}
 	})
 }

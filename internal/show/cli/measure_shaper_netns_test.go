@@ -135,6 +135,27 @@ func TestMeasureInterrupted(t *testing.T) {
 	})
 }
 
+// TestMeasureAcknowledgementsShare: over a path of 200 Mbit/s in one direction and 50 in the other
+// the acknowledgements of the fast direction take a share of the slow one, and why the flow gets
+// less than the limit is said.
+func TestMeasureAcknowledgementsShare(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "200mbit", "client")
+		kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", "50mbit", "burst", "31250", "limit", "40k")
+		serving(t)
+		m, status, said := measured(t, "client", "10.0.0.1", "--duration", "3s", "--direction", "both")
+		if len(m.Flows) != 2 {
+			t.Fatalf("exit status %d: %s", status, said)
+		}
+		for _, f := range m.Flows {
+			t.Logf("%s: %.4g Mbit/s, %s: %s", f.ID, f.GoodputBps/1e6, f.LimitedBy, f.LimitedWhy)
+			if slow := f.From == record.NodeServer; slow != strings.Contains(f.LimitedWhy, "is not data in this direction: the other direction's acknowledgements") {
+				t.Errorf("%s from %s: %s", f.ID, f.From, f.LimitedWhy)
+			}
+		}
+	})
+}
+
 // TestMeasureBothWays: a link between the two ends, which they do not know, holds flows back
 // in both directions at once as it does in one.
 func TestMeasureBothWays(t *testing.T) {

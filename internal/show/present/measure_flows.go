@@ -118,8 +118,9 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		}
 	}
 	return []string{"goodput", "resent", "RTT", "held back by"}, func(f record.Flow) []string {
-		rtt := "?"
+		resent, rtt := "?", "?" // the sender's kernel counts them
 		if f.SenderInfo != nil {
+			resent = unit.FormatBytes(float64(f.ResentBytes()))
 			rtt = number.Significant(float64(f.SenderInfo.RTTUs)/1e3, 2) + " ms"
 		}
 		by := f.LimitedBy
@@ -129,7 +130,7 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 		case by == "":
 			by = "not attributed"
 		}
-		return []string{unit.FormatRate(f.GoodputBps), unit.FormatBytes(float64(f.ResentBytes())), rtt, by}
+		return []string{unit.FormatRate(f.GoodputBps), resent, rtt, by}
 	}
 }
 
