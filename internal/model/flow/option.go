@@ -269,7 +269,7 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "destinations",
-		Doc: "first: all copies go to the flow's destination; all: to each address of that host in turn", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
+		Doc: "first: all copies go to the flow's destination; all: to each address of that host in turn, which takes copies of 2 or more in some treatment", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
 	},
 	// The kernel's bounds of TCP_MAXSEG: net/ipv4/tcp.c, TCP_MIN_MSS and MAX_TCP_WINDOW.
 	{

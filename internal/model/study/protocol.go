@@ -16,6 +16,7 @@ func (c *checker) protocols(p *Plan) {
 	options := map[string]flow.Spec{"workload": c.Workload.Spec}
 	governs := map[string]map[string]bool{} // protocols by path of options
 	bound := map[string]bool{}              // those of flows that say where they connect from
+	copied := map[string]bool{}             // those of flows that have copies
 	var order []string
 	govern := func(path, protocol string) {
 		if governs[path] == nil {
@@ -44,6 +45,7 @@ func (c *checker) protocols(p *Plan) {
 			for _, path := range append(above, path) {
 				govern(path, flow.Of(f.Protocol).Name)
 				bound[path] = bound[path] || f.Source.IsValid()
+				copied[path] = copied[path] || f.Copies > 1
 			}
 			for _, o := range flow.Options {
 				wrong := o.Conflict(&f.Spec)
@@ -64,6 +66,9 @@ func (c *checker) protocols(p *Plan) {
 			if !known && c.has(path+"."+o.Key) && !o.IsNeutral(&over) {
 				c.meaningless(path, o, over, governs[path])
 			}
+		}
+		if at := path + ".destinations"; c.has(at) && options[path].Destinations == flow.AllDestinations && !copied[path] {
+			c.report(at, "destinations: all means nothing to a flow without copies; expected copies of 2 or more, or a flow for each address: destination: \"192.0.2.{1..2}\"")
 		}
 		if at := path + ".bind_no_port"; c.has(at) && !bound[path] {
 			c.report(at, "bind_no_port: means nothing to a flow without source: nothing is bound, and connecting chooses")
