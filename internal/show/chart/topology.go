@@ -2,12 +2,14 @@ package chart
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/plain"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -366,13 +368,13 @@ func topologyTitle(v *view.View) string {
 	if v.AlongCurve() {
 		return "Load of each link, in the mean of all trials"
 	}
-	known, path := false, pathName(&v.Run.Topology)
+	known, path := false, onPath(&v.Run.Topology)
 	text := v.BeforeAfter(func(r *view.Row, c int) string {
 		t := r.Treatments[c]
 		if t == nil {
 			return ""
 		}
-		n := 0
+		n, most := 0, 0.0
 		loads := loadsOf(t.Interfaces)
 		for i := range v.Run.Topology.Links {
 			load := loadOf(&v.Run.Topology.Links[i], loads)
@@ -380,12 +382,13 @@ func topologyTitle(v *view.View) string {
 			if load.full() {
 				n++
 			}
+			if shown := load.shown(); shown.limit > 0 {
+				most = max(most, shown.bps/shown.limit)
+			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
-		case path != "" && n == 0:
-			return path + " is not full"
 		case path != "":
-			return path + " is full"
+			return path + " carries " + unit.FormatPercent(math.Round(1000*most)/1000) + " of its rate"
 		case after && n == 0:
 			return "none"
 		case after:
@@ -401,9 +404,9 @@ func topologyTitle(v *view.View) string {
 	return words.Sentence(text)
 }
 
-// pathName names what all flows pass, in a topology that is a single path: its links are
-// not counted, since they are full together; empty: it is another one.
-func pathName(t *topology.Topology) string {
+// onPath names the link of which the share is said in a topology that is a single path: its
+// links are not counted, since all flows pass each; empty: it is another one.
+func onPath(t *topology.Topology) string {
 	ends := map[string]int{}
 	for _, l := range t.Links {
 		ends[l.From.Node]++
@@ -420,7 +423,7 @@ func pathName(t *topology.Topology) string {
 	case len(t.Links) == 1:
 		return "the link"
 	}
-	return "the path"
+	return "the fullest link"
 }
 
 // mostTopologies bounds the folded drawings: beyond, the table of interfaces says it
