@@ -144,7 +144,7 @@ var equivalents = map[string]map[string]string{
 		"w": "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
 	},
 	"ecmp":    {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
-	"measure": {"flows": "--streams"},
+	"measure": {"flows": "--streams", "bandwidth": "--rate-cap"},
 	"run": {
 		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
 		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",
