@@ -191,7 +191,7 @@ func openJournal(path string, h header) (*journal, header, []*entry, error) {
 		if file.Current(f, path) {
 			break
 		}
-		f.Close() // its agent removed it after we had opened it
+		_ = j.close() // its agent removed it after we had opened it
 	}
 	was, entries, good, err := readJournal(j.file)
 	if _, torn := errors.AsType[*json.SyntaxError](err); torn && was.Boot != "" && was.Boot != h.Boot {

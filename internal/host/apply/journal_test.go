@@ -3,11 +3,15 @@ package apply
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
 )
@@ -111,6 +115,46 @@ func FuzzDecodeJournal(f *testing.F) {
 			t.Fatalf("not stable:\n%s\n%s", again, third)
 		}
 	})
+}
+
+// TestJournalRemovedWhileOpened: an agent that ends removes its journal at any instant of
+// another's opening it, which then finds none.
+func TestJournalRemovedWhileOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	stop := make(chan struct{})
+	var ends sync.WaitGroup
+	defer ends.Wait()
+	defer close(stop)
+	ends.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			j := &journal{path: path, header: exampleHeader()}
+			if err := j.begin(); err != nil {
+				t.Errorf("begin: %v", err)
+				return
+			}
+			if err := j.reset(); err != nil {
+				t.Errorf("reset: %v", err)
+				return
+			}
+		}
+	})
+	for range 20000 {
+		j, _, _, err := openJournal(path, exampleHeader())
+		if errors.Is(err, file.ErrLocked) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestSameValue(t *testing.T) {

@@ -37,17 +37,23 @@ func TestKilledConductorRevertsRealHosts(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
 			// The entries are there in half of the trials. A machine whose processors are
 			// taken away for most of the time needs minutes until the first.
 			for end := time.Now().Add(3 * time.Minute); kerneltest.Do(t, "ip", "-n", "client", "neighbour", "show", "nud", "permanent") == ""; {
-				if time.Now().After(end) {
-					t.Fatalf("nothing was ever changed:\n%s", errs.String())
+				select {
+				case err := <-ended:
+					t.Fatalf("the run ended before anything was changed: %v\n%s", err, errs.String())
+				case <-time.After(10 * time.Millisecond):
 				}
-				time.Sleep(10 * time.Millisecond)
+				if time.Now().After(end) {
+					t.Fatal("nothing was ever changed")
+				}
 			}
 			time.Sleep(time.Duration(rand.Int64N(int64(300 * time.Millisecond))))
 			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
+			<-ended
 			awaitNone(t, mark, fmt.Sprintf("kill %d", kill+1))
 			if after := stateOf(t, hosts); after != before {
 				t.Fatalf("kill %d: the hosts are not as they were:\n%s", kill+1, firstDifference(before, after))
