@@ -1,7 +1,6 @@
 package bottleneck
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -39,12 +38,15 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 
 // acknowledging says which share of a link's rate is not data of the flows that cross it,
 // where TCP flows in the other direction are acknowledged over it; "": next to none is.
+// Data is what was received and what was sent again. SentBytes would be too much: TCP adds a
+// segment to bytes_sent before the host's own queue takes it, and adds it again when a
+// refused one is sent anew (__tcp_transmit_skb in net/ipv4/tcp_output.c).
 func (s scene) acknowledging(f record.Flow, l limits.Load) string {
 	acknowledged, data := false, 0.0
 	for _, other := range s.Flows {
 		acknowledged = acknowledged || other.From == f.To && other.To == f.From && flow.Of(other.Protocol).Name == flow.TCP && other.ReceivedBytes > 0
 		if frame := limits.FrameOf(other); crosses(other, l) && frame.Check() == nil {
-			data += 8 * float64(cmp.Or(other.SentBytes, other.ReceivedBytes)) * (1 + frame.Headers()/float64(frame.Payload()))
+			data += 8 * float64(other.ReceivedBytes+other.ResentBytes()) * (1 + frame.Headers()/float64(frame.Payload()))
 		}
 	}
 	rest := share(l.ShaperBps*s.WindowS-data, float64(l.Shape.Rate)*s.WindowS)
