@@ -130,7 +130,8 @@ type Flow struct {
 	// RetransSegments is the same in segments (TCP_INFO total_retrans).
 	RetransSegments int64 `json:"retrans_segments,omitempty"`
 	// SentBytes is TCP payload sent in the common window, retransmissions included
-	// (TCP_INFO bytes_sent); 0: not known, as before Linux 4.19.
+	// (TCP_INFO bytes_sent), and with what the host's own queue refused, once for each time
+	// it did; 0: not known, as before Linux 4.19.
 	SentBytes int64 `json:"sent_bytes,omitempty"`
 	// BusyS is how much of the common window the sender had something to send or
 	// unacknowledged; of that, RwndLimitedS it waited for the receiver's window
