@@ -210,11 +210,16 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
 	lost := share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
-	stands := info.MinRTTUs > 0 && info.RTTUs >= queued*info.MinRTTUs && info.RTTUs-info.MinRTTUs >= queuedUs
-	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(float64(info.RTTUs)/1e6), unit.FormatSeconds(float64(info.MinRTTUs)/1e6))
+	rttUs, leastUs := s.meanRTTUs(f), float64(info.MinRTTUs)
+	longer := leastUs > 0 && rttUs >= queued*leastUs
+	stands := longer && rttUs-leastUs >= queuedUs
+	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(rttUs/1e6), unit.FormatSeconds(leastUs/1e6))
 	acks, measured := "", false
-	if stands {
-		acks, measured = s.acknowledged(f)
+	if longer {
+		// A queue that was read is known to be there, however short it is.
+		if acks, measured = s.acknowledged(f, rttUs-leastUs); !stands && !measured {
+			acks = ""
+		}
 	}
 	own := stands && !measured && !s.known && s.ownQueue(f, lost)
 	switch {
@@ -229,7 +234,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	if lost > 0 {
 		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
 	}
-	if stands {
+	if stands || acks != "" {
 		why += "; " + trips
 		if acks != "" {
 			why += "; " + acks

@@ -246,17 +246,22 @@ func TestAcknowledgements(t *testing.T) {
 	for _, test := range []struct {
 		name, kind string
 		queuedMs   float64
+		rttUs      uint32 // at the window's end
+		samples    []uint32
 		want       string
 	}{
-		{"a shaper's queue", "tbf", 7, Acknowledgements},
-		{"a queue too short for it", "tbf", 1, FullLink},
-		{"a fair queue", "fq_codel", 7, FullLink},
-		{"a queue of an interface that reports no rate", "pfifo", 7, Acknowledgements},
+		{"a shaper's queue", "tbf", 7, 8000, nil, Acknowledgements},
+		{"a queue too short for it", "tbf", 1, 8000, nil, FullLink},
+		{"a fair queue", "fq_codel", 7, 8000, nil, FullLink},
+		{"a queue of an interface that reports no rate", "pfifo", 7, 8000, nil, Acknowledgements},
+		{"a short queue", "tbf", 1, 1100, nil, Acknowledgements},
+		{"a queue that is shorter at the window's end", "tbf", 2, 500, []uint32{2500, 2300, 2400}, Acknowledgements},
+		{"a queue that is longer at the window's end", "tbf", 2, 9000, []uint32{2500, 2300, 2400}, Acknowledgements},
 	} {
 		trial, over := sound()
 		idleLinks(over)
 		f := &trial.Flows[0]
-		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 8000, 100
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = test.rttUs, 100
 		f.GoodputBps *= 20
 		opposing(f, &trial, 0.1) // a fraction of this flow's own rate, as behind a shaper
 		receiver := reading(&trial, f.To)
@@ -274,6 +279,11 @@ func TestAcknowledgements(t *testing.T) {
 		}
 		q := []record.QdiscCounters{{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
 		receiver.Begin.Qdiscs, receiver.End.Qdiscs, receiver.Series = q, q, nil
+		sender := reading(&trial, f.From)
+		sender.Series = nil
+		for _, us := range test.samples {
+			sender.Series = append(sender.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
+		}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
 		if f.LimitedBy != test.want || test.want == Acknowledgements && !strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+f.From+" fill") {

@@ -117,12 +117,11 @@ var fairQueues = []string{"fq", "fq_codel", "cake", "sfq", "fq_pie"}
 
 // acknowledged names a link on the way back of a flow, from its receiver to its sender,
 // before which the flow's acknowledgements wait behind other data; "": there is none.
-// Measured says that the queue was read, and makes up most of what round trips are longer
-// than the least one; otherwise the link is full, and its queue was not read.
-func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
+// Measured says that the queue was read, and makes up most of longerUs, by which round trips
+// are longer than the least one; otherwise the link is full, and its queue was not read.
+func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measured bool) {
 	back := slices.Clone(f.Path)
 	slices.Reverse(back)
-	longerUs := float64(f.SenderInfo.RTTUs - f.SenderInfo.MinRTTUs)
 	for l := range limits.Loads(s.Hosts, s.over) {
 		if at := slices.Index(back, l.At.String()); at < 0 || (at%2 == 0) != l.Out || l.Bps <= 0 {
 			continue
@@ -150,6 +149,24 @@ func (s scene) acknowledged(f record.Flow) (why string, measured bool) {
 		return fmt.Sprintf("its acknowledgements wait in %s, which %s (%s)", queue, filled, carried), measured
 	}
 	return "", false
+}
+
+// meanRTTUs is the mean of the sender's smoothed round-trip times at its readings in the
+// window; where there are none, the one at the window's end.
+func (s scene) meanRTTUs(f record.Flow) float64 {
+	h, _ := s.Reading(f.From)
+	sum, n := 0.0, 0.0
+	for _, sample := range h.Series {
+		for _, read := range sample.Flows {
+			if read.ID == f.ID && read.RTTUs > 0 {
+				sum, n = sum+float64(read.RTTUs), n+1
+			}
+		}
+	}
+	if n == 0 {
+		return float64(f.SenderInfo.RTTUs)
+	}
+	return sum / n
 }
 
 // opposing is the goodput of the flows in the direction of a flow's acknowledgements.

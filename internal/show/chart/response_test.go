@@ -74,9 +74,9 @@ func TestLinksOfOnePath(t *testing.T) {
 		interfaces []record.TreatmentInterface
 		want       string
 	}{
-		{topology.Topology{Hosts: two, Links: []topology.Link{link("a", "b")}}, full, "The link carries 100 % of its rate"},
+		{topology.Topology{Hosts: two, Links: []topology.Link{link("a", "b")}}, full, "The link is full"},
 		{topology.Topology{Hosts: two, Links: []topology.Link{link("a", "b")}}, idle, "The link carries 10 % of its rate"},
-		{topology.Topology{Hosts: two, Switches: []topology.Switch{{Name: "s"}}, Links: []topology.Link{link("a", "s"), link("b", "s")}}, full, "The fullest link carries 100 % of its rate"},
+		{topology.Topology{Hosts: two, Switches: []topology.Switch{{Name: "s"}}, Links: []topology.Link{link("a", "s"), link("b", "s")}}, full, "The fullest link is full"},
 		{topology.Topology{Hosts: append(two, topology.Host{Name: "c"}), Switches: []topology.Switch{{Name: "s"}}, Links: []topology.Link{link("a", "s"), link("b", "s"), link("c", "s")}}, full, "2 links are full"},
 	} {
 		run := &record.Run{Topology: c.topology, Treatments: []record.Treatment{{Name: "x", Baseline: true, Interfaces: c.interfaces}}}

@@ -387,6 +387,8 @@ func topologyTitle(v *view.View) string {
 			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
+		case path != "" && n > 0: // its counters may leave the headers of segments out
+			return path + " is full"
 		case path != "":
 			return path + " carries " + unit.FormatPercent(math.Round(1000*most)/1000) + " of its rate"
 		case after && n == 0:

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/source"
 	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
@@ -57,7 +58,7 @@ has data for them.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the `file` to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "", "a response, such as goodput, or effects, predicted, flows, accounts, interfaces, topology, paths or series (default: the run's main figure)")
+	cmd.Flags().StringVar(&f.figure, "figure", "", "one of the figures that the run has, such as goodput (where treatments are compared), effects, topology or series; an unknown name lists them (default: the main one)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: scale of the figure, which is about 1,100 pixels wide at 1")
 	return cmd
 }
@@ -90,7 +91,11 @@ func findFigure(run *record.Run, name string) (figure.Figure, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s", name, run.ID, strings.Join(names, ", "))
+	why := ""
+	if len(run.Treatments) < 2 {
+		why = " (a response has a figure where a run compares treatments or conditions)"
+	}
+	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s%s", name, run.ID, source.Or(names), why)
 }
 
 // runNote says of which run a figure is: the file is read without the page.
