@@ -49,7 +49,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		result.Answer += " No file written: no setting of the list clearly improves anything."
 		return nil
 	}
-	proven := tuning.Proven(found.Proof.Effect, t.options.Accept)
+	proven := tuning.Proven(found.Proof.Effect, t.options.Accept, made.Margin)
 	if !proven {
 		result.Offer = found.Offer()
 	}
@@ -66,7 +66,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		if err != nil && !errors.Is(err, tuning.ErrSpent) {
 			return err
 		}
-		if free != nil && tuning.Proven(free.Proof.Effect, t.options.Accept) {
+		if free != nil && tuning.Proven(free.Proof.Effect, t.options.Accept, made.Margin) {
 			found, proven = free, true
 		}
 	}
@@ -121,7 +121,7 @@ func tried(result *record.Tune) (n int) {
 // was not shown to help.
 func (t *Tuner) uselessAlone(keys []string, result *record.Tune) bool {
 	return len(keys) == 1 && slices.ContainsFunc(result.Settings, func(s record.TuneSetting) bool {
-		return s.Key == keys[0] && !tuning.Proven(s.Alone, t.options.Accept)
+		return s.Key == keys[0] && !tuning.Proven(s.Alone, t.options.Accept, result.Margin)
 	})
 }
 

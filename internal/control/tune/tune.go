@@ -224,9 +224,20 @@ func (t *Tuner) probe(ctx context.Context) error {
 				refused = append(refused, one.Setting.Host+": "+one.Refused)
 			}
 		}
-		return !tuning.Worthwhile(s, l, applied, refused, t.options.Search != "")
+		worthwhile := tuning.Worthwhile(s, l, applied, refused, t.options.Search != "")
+		if !worthwhile && len(refused) == 0 && t.madeWith(l.Key) {
+			s.Why = "the lab's hosts are made with that value in every trial; others need not have it"
+		}
+		return !worthwhile
 	})
 	return nil
+}
+
+// madeWith reports whether hosts of the topology have a parameter set in every treatment.
+func (t *Tuner) madeWith(key string) bool {
+	return slices.ContainsFunc(t.study.Topology.Hosts, func(h topology.Host) bool {
+		return slices.ContainsFunc(h.Sysctls, func(s setting.Sysctl) bool { return s.Key == key })
+	})
 }
 
 // design is the experiment with the lines that are left.

@@ -120,10 +120,14 @@ func sizeText(r metric.Metric, e *record.Effect) string {
 
 // also says what a level does beside the response that counts: every change, and what is
 // inconclusive.
-func also(t *record.Tune, at runLevel, e *record.Effect) string {
+func also(t *record.Tune, at runLevel, e *record.Effect, many bool) string {
 	var worse, better, open []string
 	if e == nil {
 		return ""
+	}
+	count := 1 // of what the verbs are about
+	if many {
+		count = 2
 	}
 	for _, r := range others(t.Responses) {
 		b := r.Effect(e)
@@ -141,18 +145,18 @@ func also(t *record.Tune, at runLevel, e *record.Effect) string {
 	}
 	var parts []string
 	if len(worse) > 0 {
-		word := ", and worsens "
+		word := ", and "
 		if e.Verdict != record.Worsens {
-			word = ", but worsens "
+			word = ", but "
 		}
-		parts = append(parts, word+join(worse))
+		parts = append(parts, word+plural(count, "worsens ", "worsen ")+join(worse))
 	}
 	if len(better) > 0 {
-		word := ", and improves "
+		word := ", and "
 		if e.Verdict == record.Worsens || len(worse) > 0 {
-			word = ", but improves "
+			word = ", but "
 		}
-		parts = append(parts, word+join(better))
+		parts = append(parts, word+plural(count, "improves ", "improve ")+join(better))
 	}
 	for _, one := range open {
 		parts = append(parts, "; "+one)

@@ -93,18 +93,20 @@ func TestAnswersWithLatency(t *testing.T) {
 func TestProven(t *testing.T) {
 	for _, test := range []struct {
 		goodput, latency string
+		ratio            float64 // of the latency
 		want             bool
 	}{
-		{up, sameWords, true}, {up, open, true}, {up, up, true}, {up, down, false}, {sameWords, up, true}, {open, up, false}, {sameWords, sameWords, false}, {down, up, false},
+		{up, sameWords, 1, true}, {up, open, 1, true}, {up, up, 0.9, true}, {up, down, 1.1, false}, {sameWords, up, 0.9, true}, {sameWords, up, 0.985, false},
+		{open, up, 0.9, false}, {sameWords, sameWords, 1, false}, {down, up, 0.9, false},
 	} {
 		e := effectOf(settingfile.TheList, test.goodput, 1)
-		e.Beside = []record.Effect{effectOf(settingfile.TheList, test.latency, 1)}
+		e.Beside = []record.Effect{effectOf(settingfile.TheList, test.latency, test.ratio)}
 		e.Beside[0].Response = "latency_p99"
-		if got := Proven(&e, nil); got != test.want {
+		if got := Proven(&e, nil, 0.02); got != test.want {
 			t.Errorf("goodput %s, latency %s: %t", test.goodput, test.latency, got)
 		}
 	}
-	if Proven(nil, nil) {
+	if Proven(nil, nil, 0.02) {
 		t.Error("what was not tried is proven")
 	}
 }
@@ -160,8 +162,8 @@ func TestAccepted(t *testing.T) {
 			}
 		}
 		got := Judge(run, settings, Accepted{"latency": test.accept})
-		if s := got.Settings[0]; s.Verdict != record.Trades || s.Keep != test.want || Proven(got.List, Accepted{"latency": test.accept}) != test.want {
-			t.Errorf("%g accepted of %g: %s, keep %t, proven %t", test.accept, test.worse, s.Verdict, s.Keep, Proven(got.List, Accepted{"latency": test.accept}))
+		if s := got.Settings[0]; s.Verdict != record.Trades || s.Keep != test.want || Proven(got.List, Accepted{"latency": test.accept}, got.Margin) != test.want {
+			t.Errorf("%g accepted of %g: %s, keep %t, proven %t", test.accept, test.worse, s.Verdict, s.Keep, Proven(got.List, Accepted{"latency": test.accept}, got.Margin))
 		}
 	}
 }
@@ -283,6 +285,16 @@ func TestUnneeded(t *testing.T) {
 	found.Proof.Settings = []string{"net.c", "net.d"}
 	found.Into(none)
 	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") || !strings.Contains(got, "; which of them are needed is not known") {
+		t.Error(got)
+	}
+	// What improves in another response alone is not said of each of the settings either.
+	beside := effectOf(settingfile.TheList, sameWords, 1)
+	latency := effectOf(settingfile.TheList, up, 0.9)
+	latency.Response = "latency_p50"
+	beside.Beside = []record.Effect{latency}
+	found.Proof.Effect = &beside
+	found.Into(none)
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d by themselves improve latency p50 0.90×") || !strings.Contains(got, "; which of them are needed is not known") {
 		t.Error(got)
 	}
 }

@@ -231,7 +231,7 @@ func (s *Enough) Find() (*Found, error) {
 	case len(s.Trades) > 0:
 	case len(core.Keys) == 0 && len(contenders) == 1 && !promises(s.Screening, whole):
 		return nil, nil
-	case equal(core.Keys, s.All) && len(s.Doubtful) == 0 && gains(whole):
+	case equal(core.Keys, s.All) && len(s.Doubtful) == 0 && gains(whole, s.Screening.Margin):
 		return s.found(s.Screening, list), nil
 	}
 	if len(core.Keys) > 0 || len(contenders) > 1 || len(s.Trades) > 0 {
@@ -247,7 +247,7 @@ func (s *Enough) Find() (*Found, error) {
 			s.fewer = s.found(run, core)
 		}
 		if !promises(run, between(run, settingfile.AsItIs, s.reference.Name)) {
-			if len(core.Keys) == 0 || !gains(between(run, settingfile.AsItIs, core.Name)) {
+			if len(core.Keys) == 0 || !gains(between(run, settingfile.AsItIs, core.Name), run.Margin) {
 				return nil, nil
 			}
 			return s.found(run, core), nil
@@ -351,7 +351,7 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 // to cost nothing in the first response.
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
-	return promises(run, e) && (!gains(e) || e.Verdict == record.Inconclusive)
+	return promises(run, e) && (!gains(e, run.Margin) || e.Verdict == record.Inconclusive)
 }
 
 // surely reports whether one set is worse than another beyond chance in a response.
@@ -383,9 +383,19 @@ func (s *Enough) refer(run *record.Run, set settingfile.Set) {
 	}
 }
 
-// gains reports whether an effect improves any response.
-func gains(e *record.Effect) bool {
-	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return r.Effect(e).Verdict == record.Improves })
+// gains reports whether an effect improves the first response, or another one by more than the
+// margin of what matters.
+func gains(e *record.Effect, margin float64) bool {
+	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool {
+		of := r.Effect(e)
+		return of == e && of.Verdict == record.Improves || of != e && matters(r, of, margin)
+	})
+}
+
+// matters reports whether an effect in a response improves it by more than the margin.
+func matters(r metric.Metric, e *record.Effect, margin float64) bool {
+	mean, _, _, ok := relative(r, e, 0)
+	return e.Verdict == record.Improves && (!ok || mean > margin)
 }
 
 // promises reports whether an effect improves a response, or nearly all blocks say so.

@@ -87,7 +87,7 @@ func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found == nil || !tuning.Proven(found.Proof.Effect, nil) {
+	if found == nil || !tuning.Proven(found.Proof.Effect, nil, found.Run.Margin) {
 		return nil, found, result
 	}
 	found.Into(result)

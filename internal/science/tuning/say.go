@@ -90,7 +90,7 @@ func nothingToKeep(t *record.Tune) bool {
 		if e == nil {
 			continue
 		}
-		if gains(e) || e.Verdict == record.Improves {
+		if gains(e, t.Margin) {
 			return false
 		}
 	}
@@ -278,7 +278,7 @@ func keyed(settings []record.TuneSetting, keys []string) []record.TuneSetting {
 // screened says what is shown of settings that help, which were not tried by themselves.
 func screened(t *record.Tune, helps []record.TuneSetting, of metric.Metric) string {
 	n, names := len(helps), list(helps)
-	if t.List.Verdict != record.Improves && !Proven(t.List, nil) {
+	if t.List.Verdict != record.Improves && !Proven(t.List, nil, t.Margin) {
 		return names + " " + plural(n, "helps", "help")
 	}
 	if n == 1 && t.List.Verdict == record.Improves {
@@ -364,7 +364,7 @@ func together(list *record.Effect, helps []record.TuneSetting, of metric.Metric)
 	}
 	for _, s := range helps {
 		same := s.Alone.Verdict == record.NoDifference
-		if same && Proven(s.Alone, nil) {
+		if same && Proven(s.Alone, nil, 0) {
 			return "" // it does good alone, by something else than what counts
 		}
 		none = none && same
@@ -460,7 +460,7 @@ func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many
 		return one
 	}
 	at := runLevel{t.Run, level}
-	also, size := also(t, at, e), change(t, at, of, e)
+	also, size := also(t, at, e, many), change(t, at, of, e)
 	switch e.Verdict {
 	case record.Improves, record.Worsens:
 		return " " + verb(e.Verdict, strings.TrimSuffix(e.Verdict, "s")) + " " + of.Label + ": " + size + also
@@ -486,12 +486,12 @@ func searched(t *record.Tune, enough, unsure string) string {
 		text += fmt.Sprintf(" %s is inconclusive.", unsure)
 	}
 	if i := slices.IndexFunc(t.Search.Values, func(v record.TuneValue) bool { return v.Name == enough }); i >= 0 {
-		if other := also(t, runLevel{}, t.Search.Values[i].Effect); other != "" {
+		if other := also(t, runLevel{}, t.Search.Values[i].Effect, false); other != "" {
 			text += " Against the largest it is as good" + other + "."
 		}
 	}
 	if e := t.List; e != nil && e.Verdict == record.NoDifference {
-		text += " Without the list it is as good" + also(t, runLevel{}, e) + "."
+		text += " Without the list it is as good" + also(t, runLevel{}, e, false) + "."
 	}
 	return text
 }

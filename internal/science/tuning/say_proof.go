@@ -45,8 +45,12 @@ func proved(t *record.Tune, of metric.Metric) []string {
 			text += ": "
 		}
 		return append([]string{text + by + change(t, at, of, e) + ofGain(p) + cost}, fewer(t, of)...)
-	case gains(e):
-		return []string{names + plural(n, " improves ", " improve ") + strings.TrimPrefix(strings.TrimPrefix(also(t, at, e), ", and improves "), ", but improves ")}
+	case gains(e, t.Margin):
+		beside := strings.TrimPrefix(strings.TrimPrefix(also(t, at, e, n > 1), ", and "), ", but ")
+		if n > 1 && len(spare) == n {
+			return []string{names + " by themselves " + beside, "which of them are needed is not known"}
+		}
+		return []string{names + " " + beside}
 	}
 	return []string{fmt.Sprintf("%s %s: %s, %s", names, strings.TrimSpace(by), change(t, at, of, e), e.Verdict)}
 }

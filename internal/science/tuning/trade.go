@@ -53,15 +53,16 @@ func (a Accepted) refuses(e *record.Effect) bool {
 }
 
 // Proven says whether an effect improves something, and worsens nothing by more than is
-// accepted.
-func Proven(e *record.Effect, accept Accepted) bool {
+// accepted. A response other than the first counts if it is better by more than the margin of
+// what matters.
+func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	if e == nil || accept.refuses(e) {
 		return false
 	}
 	improves := e.Verdict == record.Improves
 	for _, r := range responsesOf(e) {
 		b := r.Effect(e)
-		if b != e && b.Verdict == record.Improves {
+		if b != e && matters(r, b, margin) {
 			improves = improves || e.Verdict != record.Inconclusive
 		}
 	}
@@ -82,7 +83,7 @@ func NotKept(t *record.Tune) {
 
 // Unproven says why what is enough is not Proven, where it is no trade.
 func Unproven(e *record.Effect) string {
-	if e == nil || e.Verdict != record.Inconclusive || !gains(e) {
+	if e == nil || e.Verdict != record.Inconclusive || !gains(e, 0) {
 		return "the settings by themselves are not proven to improve anything without a loss"
 	}
 	r, _ := metric.Find(e.Response)

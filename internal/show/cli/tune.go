@@ -246,7 +246,8 @@ func (f tuneFlags) continueCommand(r *record.Run) string {
 	if f.options.Keep != "" {
 		then = f.keepCommand(r.ID)
 	}
-	return fmt.Sprintf("%s --budget %dm && %s", f.resumeCommand(r.ID), whole/time.Minute+1, then)
+	// A run in doubt ends with status 3, and the next command judges it all the same.
+	return fmt.Sprintf("%s --budget %dm; %s", f.resumeCommand(r.ID), whole/time.Minute+1, then)
 }
 
 // keepCommand is the command that keeps what a run has shown; accept are flags to add.
@@ -290,7 +291,7 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 // the runs after it, and on the one that proves it which run that was: their pages have it.
 func noteProof(ctx context.Context, result *record.Tune) error {
 	p := result.Proof
-	if p == nil || p.Run == result.Run {
+	if p == nil || p.Run == result.Run && result.Kept == "" {
 		return nil
 	}
 	store, err := openNotebook(ctx)
@@ -298,6 +299,10 @@ func noteProof(ctx context.Context, result *record.Tune) error {
 		return err
 	}
 	defer store.Close()
+	if p.Run == result.Run { // its page was written before anything was kept
+		_, _, err := renewPages(ctx, store, result.Run)
+		return err
+	}
 	text := "linerate tune: " + result.Answer + " Proof: run " + p.Run + "."
 	if result.Kept != "" {
 		text += " Kept: " + result.Kept + "."

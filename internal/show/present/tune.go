@@ -106,7 +106,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s, %s (run %s)", words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"), answer.Size("", metric.Of(&record.Run{Responses: result.Responses})[0], p.Effect), p.Effect.Verdict, p.Run)})
+		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s (run %s)", words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"), tuning.Spelled(p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
