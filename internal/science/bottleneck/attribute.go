@@ -214,6 +214,8 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	longer := leastUs > 0 && rttUs >= queued*leastUs
 	stands := longer && rttUs-leastUs >= queuedUs
 	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(rttUs/1e6), unit.FormatSeconds(leastUs/1e6))
+	// What was sent again although it had arrived tells of no loss.
+	missing := lost * (1 - min(1, share(float64(info.DsackDups), float64(info.TotalRetrans))))
 	acks, measured := "", false
 	if longer {
 		// A queue that was read is known to be there, however short it is.
@@ -221,11 +223,11 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 			acks = ""
 		}
 	}
-	own := stands && !measured && !s.known && s.ownQueue(f, lost)
+	own := stands && !measured && !s.known && s.ownQueue(f, missing)
 	switch {
 	case own:
 		return FullLink, trips + ": packets were queued " + s.queuedAt(f.From)
-	case acks != "" && lost < lossy:
+	case acks != "" && missing < lossy:
 		return Acknowledgements, acks + "; " + trips
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window was full; %s", busy)

@@ -508,3 +508,35 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnShaper: where the network between the two ends is not known, the shaper of the sender's
+// own interface is, and shows that the link is full.
+func TestOwnShaper(t *testing.T) {
+	for _, full := range []bool{true, false} {
+		trial, _ := sound()
+		f := &trial.Flows[0]
+		sender := reading(&trial, f.From)
+		_, port, _ := strings.Cut(f.Path[0], ".")
+		sent := 0.0
+		for _, d := range sender.Deltas() {
+			if d.Interface == port {
+				sent = d.TxBps()
+			}
+		}
+		rate := sent / 0.99
+		if !full {
+			rate *= 2
+		}
+		for i := range sender.Snapshot.Interfaces {
+			if s := &sender.Snapshot.Interfaces[i]; s.Interface == port {
+				s.Shaper = &record.Shaper{Kind: "tbf", RateBps: rate}
+			}
+		}
+		f.Path = nil
+		attribute(&trial, nil, false)
+		f = &trial.Flows[0]
+		if found := f.LimitedBy == FullLink && strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
+			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, f.LimitedWhy)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 )
 
 // full is the share of a link's rate from which it is taken as full. The
@@ -30,11 +31,12 @@ type Load struct {
 	Shape    topology.Impairment
 }
 
-// Loads are both directions of the interfaces that have a link in the topology; none: the
-// topology is nil.
+// Loads are both directions of the interfaces that have a link in the topology; without a
+// topology, what leaves the interfaces that have a shaper.
 func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 	return func(yield func(Load) bool) {
 		if over == nil {
+			shapedLoads(hosts, yield)
 			return
 		}
 		for _, h := range hosts {
@@ -52,6 +54,24 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 				if !yield(load(true, at, d.TxBps())) || !yield(load(false, link.Other(at), d.RxBps())) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// shapedLoads are what leaves interfaces with a shaper of known rate.
+func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
+	for _, h := range hosts {
+		for _, d := range h.Deltas() {
+			i := slices.IndexFunc(h.Snapshot.Interfaces, func(s record.InterfaceSnapshot) bool { return s.Interface == d.Interface })
+			if i < 0 || !h.Snapshot.Interfaces[i].Shaper.Bounds() {
+				continue
+			}
+			s := h.Snapshot.Interfaces[i].Shaper
+			at := topology.End{Node: h.Host, Interface: d.Interface}
+			shape := topology.Impairment{Rate: unit.BitRate(s.RateBps), Bucket: true, Shaper: s.Kind, Overhead: s.OverheadBytes}
+			if !yield(Load{at, true, at, d.TxBps(), shaperBps(hosts, at, shape), d.Seconds, d.Counting.RefreshS, shape}) {
+				return
 			}
 		}
 	}
