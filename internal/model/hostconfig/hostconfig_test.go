@@ -160,7 +160,7 @@ func TestNetplan(t *testing.T) {
 		!slices.Equal(eth1.Addresses, []string{"10.2.0.20/24", "10.2.0.21/24"}) ||
 		!slices.Equal(eth0.Routes, []route{{To: "10.1.0.0/24", From: "10.1.0.1", Scope: "link", Table: 101}}) ||
 		!slices.Equal(eth1.Routes, []route{{To: "default", Via: "10.2.0.9", Metric: 7, Window: 40}}) ||
-		!slices.Equal(eth0.Policy, []rule{{From: "10.1.0.1", Table: 101}}) {
+		!slices.Equal(eth0.Policy, []rule{{From: "10.1.0.1", Table: 101, Priority: 1001}}) {
 		t.Errorf("%+v\n%s", n, made)
 	}
 }

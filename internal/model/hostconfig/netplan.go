@@ -1,6 +1,7 @@
 package hostconfig
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -10,7 +11,12 @@ import (
 type netplan struct {
 	names []string
 	keys  map[string]*netplanKeys
+	rules int
 }
+
+// firstPriority is below those of rules without one, which NetworkManager as netplan's renderer
+// does not take: of the kernel's own rules the first but that of local addresses has 32766.
+const firstPriority = 1000
 
 type netplanKeys struct{ scalars, addresses, routes, rules []string }
 
@@ -39,7 +45,8 @@ func (n *netplan) add(c change) bool {
 		k.scalars = append(k.scalars, fmt.Sprintf("macaddress: %q", c.Link.MAC))
 	case c.Rule != nil && (c.Rule.From != "" || c.Rule.To != ""): // it wants one of them
 		k, r := n.at(c.on), c.Rule
-		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority", number(r.Priority)))
+		n.rules++
+		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority", number(cmp.Or(r.Priority, firstPriority+n.rules))))
 	case c.Route != nil:
 		r := *c.Route
 		direct := r.Via == ""

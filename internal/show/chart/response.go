@@ -213,17 +213,20 @@ func responseTitle(v *view.View, m *view.Measure) string {
 	if allAlike(v, m) {
 		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + words.Name(v.Baseline.Name))
 	}
-	if worse := worse(v, m); len(worse) > 0 && !v.Ordinary() {
+	if worse := judged(v, m, record.Worsens); len(worse) > 0 && !v.Ordinary() {
 		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + words.Name(v.Baseline.Name) + "; worse with " + words.List(worse))
+	}
+	if better := judged(v, m, record.Improves); len(better) > 0 && m != v.Lead() {
+		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + words.Name(v.Baseline.Name) + "; better with " + words.List(better))
 	}
 	return words.Sentence(about + "no treatment is shown to improve on " + words.Name(v.Baseline.Name))
 }
 
-// worse names the treatments that are worse than the baseline in some condition.
-func worse(v *view.View, m *view.Measure) []string {
+// judged names the treatments that have a verdict against the baseline in some condition.
+func judged(v *view.View, m *view.Measure, verdict string) []string {
 	var names []string
 	for _, r := range v.Rows {
-		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { e := m.EffectOn(t); return e != nil && e.Verdict == record.Worsens }) {
+		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { e := m.EffectOn(t); return e != nil && e.Verdict == verdict }) {
 			names = append(names, words.Name(r.Name))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
+	"linerate/internal/show/words"
 )
 
 // loadSeries is one interface's load over the window.
@@ -41,6 +42,7 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s", "load_bps"}},
 		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
 	high, steadiest, worst := 0.0, 0.0, ""
+	var drawn []string
 	for _, at := range v.Spots() {
 		t := at.Row.Treatments[at.Column]
 		trial := v.Typical(t)
@@ -61,11 +63,15 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 				steadiest, worst = l.spread(), l.name+", "+v.Label(at.Row, at.Column)
 			}
 		}
+		drawn = append(drawn, v.Label(at.Row, at.Column))
 		f.Panels = append(f.Panels, figure.Panel{Title: v.Label(at.Row, at.Column) + fmt.Sprintf(" (trial %d)", trial.Order), Draw: func(width float64) *figure.Drawing {
 			return seriesPanel(lines, limit, high, width) // high is of all panels
 		}})
 	}
 	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", v.Focus, number.Percent(steadiest))
+	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // others have no interface of it
+		f.Title += " (" + words.List(drawn) + ")"
+	}
 	if steadiest > 0.1 {
 		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", number.Percent(steadiest), worst)
 	}

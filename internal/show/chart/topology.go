@@ -29,7 +29,7 @@ func topologyFigure(v *view.View) (figure.Figure, bool) {
 	return f, len(f.Panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters. Bold: full, at least 94 % of the rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters, which on virtual interfaces leave out most headers of segments (up to 5 %). Bold: full, at least 94 % of the rate. Dashed: idle."
 
 func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 	t := r.Treatments[c]
@@ -374,7 +374,7 @@ func topologyTitle(v *view.View) string {
 		if t == nil {
 			return ""
 		}
-		n, most := 0, 0.0
+		n, most, carried := 0, 0.0, 0.0
 		loads := loadsOf(t.Interfaces)
 		for i := range v.Run.Topology.Links {
 			load := loadOf(&v.Run.Topology.Links[i], loads)
@@ -384,11 +384,15 @@ func topologyTitle(v *view.View) string {
 			}
 			if shown := load.shown(); shown.limit > 0 {
 				most = max(most, shown.bps/shown.limit)
+			} else {
+				carried = max(carried, shown.bps)
 			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
 		case path != "" && n > 0: // its counters may leave the headers of segments out
 			return path + " is full"
+		case path != "" && most == 0:
+			return path + " carries " + unit.FormatRate(carried) + ", of an unknown rate"
 		case path != "":
 			return path + " carries " + unit.FormatPercent(math.Round(1000*most)/1000) + " of its rate"
 		case after && n == 0:

@@ -50,7 +50,7 @@ func Effects(v *view.View) *document.Table {
 		note += ", " + number.Percent(v.Run.Confidence) + " intervals for all of them together"
 	}
 	if v.Run.Margin > 0 {
-		note += "; differences below " + number.Percent(v.Run.Margin) + " count as none"
+		note += "; no difference: the whole interval is within ±" + number.Percent(v.Run.Margin)
 	}
 	t.Notes = []string{note + "."}
 	return t.OrNil()

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"archive/zip"
 	"bytes"
 	"encoding/csv"
@@ -80,8 +81,8 @@ func TestRows(t *testing.T) {
 		"series": {
 			"run,trial,block,treatment,host,at_s,kind,name,rx_bytes,tx_bytes,received_bytes,rtt_us,snd_cwnd",
 			`mine-7,1,2,'=1+1,server,0.5,interface,eth0,60,0,,,`,
-			`mine-7,1,2,'=1+1,server,0.5,flow,f1,,,600,30,0`,
-			`mine-7,1,2,'=1+1,server,1,flow,f1,,,2600,0,0`,
+			`mine-7,1,2,'=1+1,server,0.5,flow,f1,,,,30,0`,
+			`mine-7,1,2,'=1+1,server,1,flow,f1,,,,0,0`,
 		},
 	} {
 		table, err := Find(name)
@@ -220,5 +221,21 @@ func TestOtherResponses(t *testing.T) {
 	}
 	if row := get("flows", probe); row["protocol"] != "rr" || row["transactions"] == "" || row["latency_p999_us"] == "" || row["datagrams_sent"] != "" {
 		t.Errorf("flow %v", row)
+	}
+}
+
+// TestSeriesOfReceiver: the bytes that a flow has received are in the rows of its receiver.
+func TestSeriesOfReceiver(t *testing.T) {
+	run := &record.Run{Trials: []record.Trial{{
+		Flows: []record.Flow{{ID: "f1", From: "a", To: "b", Bins: []int64{600, 2000}}},
+		Hosts: []record.HostReading{
+			{Host: "a", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", RTTUs: 30}}}}},
+			{Host: "b", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000}}}, {Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}}}},
+		},
+	}}}
+	received := map[string][]any{}
+	seriesRows(run, func(row ...any) { received[fmt.Sprint(row[4])] = append(received[fmt.Sprint(row[4])], row[len(row)-3]) })
+	if got := fmt.Sprint(received["a"], received["b"]); got != "[<nil>] [600 2600]" {
+		t.Error(got)
 	}
 }

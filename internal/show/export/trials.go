@@ -206,8 +206,9 @@ func counters(list []record.InterfaceCounters, name string) (record.InterfaceCou
 // sample. Without bins that sample has to be the beginning.
 func seriesRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
-		bins := map[string]int64{}
+		bins, receiver := map[string]int64{}, map[string]string{}
 		for _, f := range t.Flows {
+			receiver[f.ID] = f.To
 			if len(f.Bins) > 0 {
 				bins[f.ID] = f.Bins[0]
 			}
@@ -225,7 +226,11 @@ func seriesRows(run *record.Run, add func(...any)) {
 					if _, ok := first[f.ID]; !ok {
 						first[f.ID] = f.ReceivedBytes - bins[f.ID]
 					}
-					add(h.Host, at, "flow", f.ID, nil, nil, f.ReceivedBytes-first[f.ID], f.RTTUs, f.SndCwnd)
+					var received any // by the sender's host: not known
+					if receiver[f.ID] == h.Host {
+						received = f.ReceivedBytes - first[f.ID]
+					}
+					add(h.Host, at, "flow", f.ID, nil, nil, received, f.RTTUs, f.SndCwnd)
 				}
 			}
 		}
