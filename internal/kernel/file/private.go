@@ -69,3 +69,7 @@ func Lock(file *os.File) error {
 		}
 	}
 }
+
+// Readable reports whether this process may read a file, without opening it: closing it again
+// would drop the process's fcntl(2) locks on it. A file that is not there is not readable.
+func Readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }

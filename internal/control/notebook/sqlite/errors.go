@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/kernel/file"
 )
 
 // isAny says whether err carries one of the primary result codes
@@ -36,6 +38,8 @@ func (s *Store) fail(operation string, err error) error {
 		meaning = notebook.ErrDamaged
 	case isAny(err, sqlite3.SQLITE_NOTADB):
 		meaning = notebook.ErrNotNotebook
+	case isAny(err, sqlite3.SQLITE_CANTOPEN) && !file.Readable(s.path):
+		meaning = fmt.Errorf("%w: it is another user's, who alone can read it", fs.ErrPermission)
 	case isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
 		// A file that cannot be opened was found, so it is its directory
 		// in which the log cannot be made.
@@ -45,8 +49,18 @@ func (s *Store) fail(operation string, err error) error {
 	default:
 		return fmt.Errorf("notebook %s: %s: %w", s.path, operation, err)
 	}
+	if isAny(err, sqlite3.SQLITE_CANTOPEN) {
+		err = cannotOpen{err}
+	}
 	return fmt.Errorf("notebook %s: %s: %w (SQLite: %w)", s.path, operation, meaning, err)
 }
+
+// cannotOpen has a text for SQLITE_CANTOPEN: the driver's own ends with "out of memory", which
+// is what SQLite says of a database that there is not.
+type cannotOpen struct{ error }
+
+func (cannotOpen) Error() string   { return "unable to open database file" }
+func (c cannotOpen) Unwrap() error { return c.error }
 
 // retry calls f until it finds the database unlocked, with patience.
 func (s *Store) retry(ctx context.Context, f func() error) error {
