@@ -1,10 +1,10 @@
 package export
 
 import (
-	"fmt"
 	"archive/zip"
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"

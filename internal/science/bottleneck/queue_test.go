@@ -1,0 +1,94 @@
+package bottleneck
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestAcknowledgements: where the queue that makes a flow's round trips long is that of a
+// shaper which the other direction's flows fill, as far as its bytes say, no link of the
+// flow's own direction is called full, however fast the flow is. Fair queues hold up no
+// acknowledgements.
+func TestAcknowledgements(t *testing.T) {
+	for _, test := range []struct {
+		name, kind string
+		queuedMs   float64
+		rttUs      uint32 // at the window's end
+		samples    []uint32
+		want       string
+	}{
+		{"a shaper's queue", "tbf", 7, 8000, nil, Acknowledgements},
+		{"a queue too short for it", "tbf", 1, 8000, nil, FullLink},
+		{"a fair queue", "fq_codel", 7, 8000, nil, FullLink},
+		{"a queue of an interface that reports no rate", "pfifo", 7, 8000, nil, Acknowledgements},
+		{"a short queue", "tbf", 1, 1100, nil, Acknowledgements},
+		{"a queue that is shorter at the window's end", "tbf", 2, 500, []uint32{2500, 2300, 2400}, Acknowledgements},
+		{"a queue that is longer at the window's end", "tbf", 2, 9000, []uint32{2500, 2300, 2400}, Acknowledgements},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = test.rttUs, 100
+		f.GoodputBps *= 20
+		opposing(f, &trial, 0.1) // a fraction of this flow's own rate, as behind a shaper
+		receiver := reading(&trial, f.To)
+		_, port, _ := strings.Cut(f.Path[len(f.Path)-1], ".")
+		var sentBps float64
+		for i := range receiver.End.Interfaces {
+			if p := &receiver.End.Interfaces[i]; p.Interface == port {
+				p.TxBytes += uint64(trial.Flows[len(trial.Flows)-1].GoodputBps / 8 * trial.WindowS)
+			}
+		}
+		for _, d := range receiver.Deltas() {
+			if d.Interface == port {
+				sentBps = d.TxBps()
+			}
+		}
+		q := []record.QdiscCounters{{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
+		receiver.Begin.Qdiscs, receiver.End.Qdiscs, receiver.Series = q, q, nil
+		sender := reading(&trial, f.From)
+		sender.Series = nil
+		for _, us := range test.samples {
+			sender.Series = append(sender.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
+		}
+		attribute(&trial, over, false)
+		f = &trial.Flows[0]
+		if f.LimitedBy != test.want || test.want == Acknowledgements && !strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+f.From+" fill") {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+		}
+	}
+}
+
+// TestOwnShaper: where the network between the two ends is not known, the shaper of the sender's
+// own interface is, and shows that the link is full.
+func TestOwnShaper(t *testing.T) {
+	for _, full := range []bool{true, false} {
+		trial, _ := sound()
+		f := &trial.Flows[0]
+		sender := reading(&trial, f.From)
+		_, port, _ := strings.Cut(f.Path[0], ".")
+		sent := 0.0
+		for _, d := range sender.Deltas() {
+			if d.Interface == port {
+				sent = d.TxBps()
+			}
+		}
+		rate := sent / 0.99
+		if !full {
+			rate *= 2
+		}
+		for i := range sender.Snapshot.Interfaces {
+			if s := &sender.Snapshot.Interfaces[i]; s.Interface == port {
+				s.Shaper = &record.Shaper{Kind: "tbf", RateBps: rate}
+			}
+		}
+		f.Path = nil
+		attribute(&trial, nil, false)
+		f = &trial.Flows[0]
+		if found := f.LimitedBy == FullLink && strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
+			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, f.LimitedWhy)
+		}
+	}
+}
