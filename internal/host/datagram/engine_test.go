@@ -2,12 +2,14 @@ package datagram
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -98,6 +100,44 @@ func TestPaced(t *testing.T) {
 		t.Errorf("%d datagrams were sent, due were %d", n, due)
 	}
 }
+
+// TestBusyWithoutWaits: of a sender that never waits, too, the time of each call counts as
+// soon as it has returned.
+func TestBusyWithoutWaits(t *testing.T) {
+	var counted tally
+	var s flowset.Signals
+	s.Stop.Store(math.MaxInt64)
+	w := &slowWriter{}
+	w.sending = func() {
+		if least := int64(w.calls) * int64(callTime); counted.busy.Load() < least {
+			t.Errorf("after %d calls: busy %d ns, want at least %d", w.calls, counted.busy.Load(), least)
+		}
+		s.Quit.Store(w.calls == 3)
+	}
+	r := &sender{out: w, data: make([]byte, 64), bytes: 64}
+	if v, _, err := r.step(-1, &counted, &s); v != stepDone || err != nil {
+		t.Errorf("verdict %d, %v; want the end", v, err)
+	}
+}
+
+// slowWriter takes what it is given, callTime later.
+type slowWriter struct {
+	packetWriter
+	calls   int
+	sending func() // before each call
+}
+
+const callTime = time.Millisecond
+
+func (w *slowWriter) send(_, n int) (int, error) {
+	w.sending()
+	time.Sleep(callTime)
+	w.calls++
+	return n, nil
+}
+
+func (*slowWriter) room() int  { return 1 }
+func (*slowWriter) batch() int { return 1 }
 
 // TestNoRemote: a flow without an address to connect to fails with why.
 func TestNoRemote(t *testing.T) {

@@ -76,12 +76,11 @@ func (r *sender) send(t *tally, s *flowset.Signals) error {
 }
 
 func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
-	began := socket.Now()
-	at := began
+	at := socket.Now()
 	stop := s.Stop.Load()
 	for {
 		if at >= stop || s.Quit.Load() {
-			r.pause(at-began, t)
+			r.pause(t)
 			return stepDone, 0, nil
 		}
 		n := r.out.room()
@@ -89,7 +88,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 			due, skipped, next := r.pace.due(at)
 			t.skipped.Add(skipped)
 			if due == 0 {
-				r.pause(at-began, t)
+				r.pause(t)
 				return stepNotDue, min(next, stop), nil
 			}
 			n = int(min(due, int64(n)))
@@ -103,7 +102,9 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 			}
 		}
 		sent, err := r.out.send(fd, n)
+		began := at
 		at = socket.Now()
+		t.busy.Add(at - began) // also of a sender that never waits
 		if sent > 0 {
 			r.next += uint64(sent)
 			r.burst += int64(sent)
@@ -116,21 +117,20 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		switch {
 		case err == nil, err == syscall.EINTR:
 		case err == syscall.EAGAIN:
-			r.pause(at-began, t)
+			r.pause(t)
 			return stepBlocked, 0, nil
 		case socket.NotSent(err), err == syscall.ENOMEM:
-			r.pause(at-began, t)
+			r.pause(t)
 			return stepNotDue, at + int64(retryDelay), nil
 		case !r.fallBack(fd, err):
-			r.pause(at-began, t)
+			r.pause(t)
 			return stepDone, 0, err
 		}
 	}
 }
 
 // pause notes that the sender waits now.
-func (r *sender) pause(busy int64, t *tally) {
-	t.busy.Add(busy)
+func (r *sender) pause(t *tally) {
 	if r.pace != nil && r.burst > 0 {
 		t.bursts.Add(1)
 		t.largest.Store(max(t.largest.Load(), r.burst))
