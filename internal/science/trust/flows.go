@@ -156,6 +156,11 @@ func conservation(v view) (judged, bool) {
 			unread = max(unread, float64(f.RcvbufBytes))
 		case f.ReceiverInfo.RcvSpace > 0:
 			unread = float64(f.ReceiverInfo.RcvSpace)
+			if f.ArrivedBytes > 0 {
+				// Of a reader that falls behind more waits, up to the buffer: rcv_space is
+				// what was read in a round trip. By how much that grew or shrank is known.
+				unread = max(unread, min(math.Abs(got-float64(f.ArrivedBytes)), float64(f.RcvbufBytes)))
+			}
 		}
 		held := float64(f.UnsentBytes)
 		if d := f.Datagrams; d != nil {

@@ -184,8 +184,13 @@ func senderSide(v view) (judged, bool) {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
 			unit.FormatRate(v.SenderReportedBps), unit.FormatRate(v.LimitBps))
 	} else {
-		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %.3g× the limit of its path, %s: it counts bytes still in send buffers",
-			unit.FormatRate(v.SenderReportedBps), share, unit.FormatRate(v.LimitBps))
+		times, allowed := fmt.Sprintf("%.3g× the limit of its path, %s", share, unit.FormatRate(v.LimitBps)), ""
+		if share < 1.01 { // what is so little above the limit would be 1×
+			part, most := percents(share, 1+limitTolerance)
+			times, allowed = fmt.Sprintf("%s of the limit of its path, %s", part, unit.FormatRate(v.LimitBps)), fmt.Sprintf(" (allowed %s)", most)
+		}
+		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %s%s: it counts bytes still in send buffers",
+			unit.FormatRate(v.SenderReportedBps), times, allowed)
 	}
 	return judged{c, share}, true
 }

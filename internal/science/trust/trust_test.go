@@ -78,6 +78,8 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		{"other traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, "belongs to no flow"},
 		{"faster than the path", Limit, func(t *record.Trial) { t.GoodputBps = full * 1.01 }, "of the limit"},
 		{"senders' own averages", SenderSide, func(t *record.Trial) { t.AccountSender, t.SenderReportedBps = true, full*1.4 }, "is 1.4× the limit of its path, 3.826 Gbit/s: it counts bytes still in send buffers"},
+		{"senders' own averages, hardly above", SenderSide, func(t *record.Trial) { t.AccountSender, t.SenderReportedBps = true, full*1.003 }, "is 100.3 % of the limit of its path, 3.826 Gbit/s (allowed 100.2 %): it counts"},
+		{"more waits unread than the socket holds", Conservation, func(t *record.Trial) { behind(t, 5_000_000, 2_000_000) }, "received and acknowledged differ by 5 MB"},
 		{"still speeding up", Steady, func(t *record.Trial) {
 			for i := range t.Flows {
 				t.Flows[i].Bins[0] /= 2
@@ -144,6 +146,14 @@ func edge(t *record.Trial, bytes int64) {
 	f.SenderInfo.SndCwnd, f.ReceiverInfo.RcvSpace = 10, 14_000
 }
 
+// behind leaves bytes of a flow unread that were acknowledged in the window, of a socket
+// that holds so many.
+func behind(t *record.Trial, bytes, buffer int64) {
+	f := &t.Flows[1]
+	f.ArrivedBytes, f.AckedBytes, f.WrittenBytes = f.ReceivedBytes+bytes, f.ReceivedBytes+bytes, f.ReceivedBytes+bytes
+	f.RcvbufBytes = buffer
+}
+
 // What is allowed is not held against a trial.
 func TestAllowed(t *testing.T) {
 	pass := func(name, check string, tr record.Trial) {
@@ -204,6 +214,10 @@ func TestAllowed(t *testing.T) {
 	edge(&unfinished, 43_440)
 	unfinished.Flows[1].SentBytes = unfinished.Flows[1].ReceivedBytes - 43_440
 	pass("a write that had not returned", Conservation, unfinished)
+
+	slow := trial(4, "writes")
+	behind(&slow, 5_000_000, 6_000_000)
+	pass("a reader that fell behind", Conservation, slow)
 
 	honest := trial(4, "writes")
 	honest.AccountSender, honest.SenderReportedBps = true, sciencetest.Limit
