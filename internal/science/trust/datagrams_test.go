@@ -108,6 +108,32 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
+// TestLateReader: on a host that reads an edge late, datagrams may have waited unread as
+// long, up to the buffer.
+func TestLateReader(t *testing.T) {
+	for _, test := range []struct {
+		late   int64
+		before float64 // bytes that had arrived before the window
+		pass   bool
+	}{
+		{30e6, 12e6, true},
+		{30e6, 16e6, false},
+		{0, 5e6, false},
+	} {
+		trial := packets(100_000, 0, 0, 1448, 1500, "10.0.0.1:5000")
+		trial.Flows[0].Datagrams.BufferBytes = 8 << 20
+		server := &trial.Hosts[1]
+		server.Begin.EndedNs += test.late
+		server.End.EndedNs += test.late
+		server.End.Interfaces[0].RxBytes -= uint64(test.before)
+		for _, c := range Trial(trial, nil) {
+			if c.Check == Wire && c.Pass != test.pass {
+				t.Errorf("%d ns late, %g bytes before: %+v", test.late, test.before, c)
+			}
+		}
+	}
+}
+
 // TestNotCounted: where no interface was counted, no check of what interfaces carried
 // is made; none passes for want of evidence.
 func TestNotCounted(t *testing.T) {

@@ -45,8 +45,9 @@ type account struct {
 // others is the payload on the interfaces that no flow accounts for.
 func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted - a.fcs }
 
-// receive adds what a flow's receiver makes of bytes that arrived.
-func (a *account) receive(f record.Flow, arrived, windowS float64) {
+// receive adds what a flow's receiver makes of bytes that arrived, on a host that read an
+// edge so many seconds late: the receiver may have waited for a processor as long.
+func (a *account) receive(f record.Flow, arrived, windowS, late float64) {
 	a.retrans += float64(f.ResentBytes())
 	behind := float64(readerBehindBytes)
 	if d := f.Datagrams; d != nil {
@@ -54,7 +55,7 @@ func (a *account) receive(f record.Flow, arrived, windowS float64) {
 		a.slack += padding(f) * float64(d.Received)
 		behind = max(behind, float64(d.BufferBytes))
 	}
-	a.slack += min(behind, readerBehindS*arrived/windowS) + gaps(f)
+	a.slack += min(behind, max(readerBehindS, late)*arrived/windowS) + gaps(f)
 }
 
 // accounts compares, per host, what its flows received, or gave to the network, with
@@ -82,7 +83,7 @@ func accounts(v view, receiving bool) (list []account) {
 				continue // the loopback's packets meet no interface that is read
 			}
 			if receiving {
-				a.receive(f, payload, v.WindowS)
+				a.receive(f, payload, v.WindowS, max(edgeDoubt(h.Begin), edgeDoubt(h.End)))
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
 			a.flows += payload
