@@ -94,15 +94,21 @@ func recorded(t *testing.T, dir string, args []string, document []byte) *record.
 
 // recordedTrials are a run's trials with all that was read in them, which the result
 // document leaves out.
-func recordedTrials(t *testing.T, dir, id string) (trials []record.Trial) {
+func recordedTrials(t *testing.T, dir, id string) []record.Trial {
 	t.Helper()
 	out, err := command(t, t.Context(), dir, "export", id, "--trials").Output()
 	if err != nil {
 		t.Fatalf("export the trials of run %s: %v %s", id, err, stderr(err))
 	}
-	z, err := gzip.NewReader(bytes.NewReader(out))
+	return trialsOf(t, id, out)
+}
+
+// trialsOf are a run's trials in what export --trials has written.
+func trialsOf(t *testing.T, id string, exported []byte) (trials []record.Trial) {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(exported))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("the trials of run %s: %v", id, err)
 	}
 	for d := json.NewDecoder(z); d.More(); {
 		var trial record.Trial
