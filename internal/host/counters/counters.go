@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/record"
@@ -25,6 +26,7 @@ import (
 type Reader struct {
 	mu    sync.Mutex
 	conn  *netlink.Conn
+	nics  *ethtool.Handle // nil: not on this system
 	proc  proc.Proc
 	names map[int]string  // of the interfaces, by index
 	skip  map[string]bool // the loopback's name
@@ -46,15 +48,19 @@ func New() (*Reader, error) {
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
 	r := &Reader{conn: conn, names: map[int]string{}}
+	r.nics, _ = ethtool.Open()
 	if _, err := r.links(); err != nil {
-		conn.Close()
+		r.Close()
 		return nil, fmt.Errorf("read counters: %w", err)
 	}
 	return r, nil
 }
 
-// Close closes the reader's socket.
-func (r *Reader) Close() error { return r.conn.Close() }
+// Close closes the reader's sockets.
+func (r *Reader) Close() error {
+	r.nics.Close()
+	return r.conn.Close()
+}
 
 // Counts reads the counters of interfaces and queueing disciplines, closest together.
 func (r *Reader) Counts(into *record.Reading) {

@@ -108,7 +108,7 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Shaper: shapers[l.Name],
 		}
 		if l.Kind == "" {
-			entry.SpeedBps, entry.Driver = l.Speed(), l.Driver()
+			entry.SpeedBps, entry.Driver = float64(r.nics.SpeedMbps(l.Name))*1e6, r.nics.Driver(l.Name)
 		}
 		s.Interfaces = append(s.Interfaces, entry)
 	}

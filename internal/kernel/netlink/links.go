@@ -15,6 +15,16 @@ type Link struct {
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.
 	Kind     string
 	Loopback bool
+	// OperState is its operational state as in ip(8): "up", "down", "lowerlayerdown", …
+	// (Documentation/networking/operstates.rst).
+	OperState string
+	Carrier   bool
+	// CarrierChanges are those since it was made (IFLA_CARRIER_CHANGES).
+	CarrierChanges int
+	Promiscuous    bool
+	// Peer is the index of the other end of a veth pair, or of the interface that this one is
+	// made on; 0: none.
+	Peer int
 	// XmitHashPolicy is the policy of a bond; empty: the interface is none.
 	XmitHashPolicy string
 	Packets        PacketSizes

@@ -57,7 +57,8 @@ func (c *Conn) Links() ([]Link, error) {
 func parseLink(body []byte) (link Link, master int) {
 	flags := native.Uint32(body[8:])
 	link = Link{Index: indexOf(body), Up: flags&unix.IFF_UP != 0, Loopback: flags&unix.IFF_LOOPBACK != 0}
-	numbers := map[uint16]*int{unix.IFLA_MTU: &link.MTU, unix.IFLA_TXQLEN: &link.TxQueueLen, unix.IFLA_MASTER: &master}
+	numbers := map[uint16]*int{unix.IFLA_MTU: &link.MTU, unix.IFLA_TXQLEN: &link.TxQueueLen, unix.IFLA_MASTER: &master,
+		unix.IFLA_CARRIER_CHANGES: &link.CarrierChanges, unix.IFLA_LINK: &link.Peer}
 	for _, size := range link.Packets.attributes() {
 		numbers[size.kind] = size.bytes
 	}
@@ -68,6 +69,14 @@ func parseLink(body []byte) (link Link, master int) {
 		switch a.kind {
 		case unix.IFLA_IFNAME:
 			link.Name = cString(a.data)
+		case unix.IFLA_OPERSTATE:
+			if len(a.data) > 0 && int(a.data[0]) < len(operStates) {
+				link.OperState = operStates[a.data[0]]
+			}
+		case unix.IFLA_CARRIER:
+			link.Carrier = len(a.data) > 0 && a.data[0] == 1
+		case unix.IFLA_PROMISCUITY:
+			link.Promiscuous = a.uint32() > 0
 		case unix.IFLA_ADDRESS:
 			link.MAC = hardwareAddress(a.data)
 		case unix.IFLA_LINKINFO:
@@ -85,6 +94,9 @@ func parseLink(body []byte) (link Link, master int) {
 	}
 	return link, master
 }
+
+// operStates are the names of IF_OPER_UNKNOWN and the others of linux/if.h.
+var operStates = [...]string{"unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"}
 
 const bondKind = "bond"
 

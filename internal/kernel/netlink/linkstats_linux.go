@@ -23,7 +23,12 @@ const (
 	statTxErrors    = 5
 	statRxDropped   = 6
 	statTxDropped   = 7
+	statCollisions  = 9
+	statRxLength    = 10
+	statRxCRC       = 12
 	statRxMissed    = 15
+	statTxCarrier   = 17
+	statRxNoHandler = 23
 	statRxOtherhost = 24 // since 5.19
 )
 
@@ -100,6 +105,11 @@ func linkStats64(stats []byte, atNs int64) record.InterfaceCounters {
 		TxErrors:    counter(stats, statTxErrors),
 		RxMissed:    counter(stats, statRxMissed),
 		RxOtherhost: counter(stats, statRxOtherhost),
+		RxCRC:       counter(stats, statRxCRC),
+		RxLength:    counter(stats, statRxLength),
+		TxCarrier:   counter(stats, statTxCarrier),
+		Collisions:  counter(stats, statCollisions),
+		RxNoHandler: counter(stats, statRxNoHandler),
 		AtNs:        atNs,
 	}
 }

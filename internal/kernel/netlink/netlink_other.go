@@ -53,9 +53,6 @@ func (*Conn) Addresses() (addresses []Address, err error) {
 	return addresses, err
 }
 
-func (Link) Speed() float64 { return 0 }
-func (Link) Driver() string { return "" }
-
 func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
@@ -123,6 +120,7 @@ type SocketDiag struct{}
 func DialSocketDiag() (*SocketDiag, error)     { return nil, unsupported("open socket diagnostics") }
 func (*SocketDiag) Close() error               { return nil }
 func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
+func (*SocketDiag) AllTCP() ([]Socket, error)  { return nil, unsupported("list sockets") }
 func (*SocketDiag) UDP() ([]Socket, error)     { return nil, unsupported("list sockets") }
 func (*SocketDiag) Destroyed() ([]Socket, error) {
 	return nil, unsupported("wait for destroyed sockets")
@@ -162,3 +160,6 @@ func (*Namespace) AwaitLACP(string, time.Duration) error {
 func unsupported(op string) error {
 	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
 }
+
+// First is false on this system.
+func First() bool { return false }

@@ -26,3 +26,10 @@ func CurrentNetNS() (NetNS, error) {
 	}
 	return ns, nil
 }
+
+// First reports whether the calling thread's network namespace is that of process 1, to which
+// the machine's configuration applies; false where that cannot be seen.
+func First() bool {
+	var own, first unix.Stat_t
+	return unix.Stat("/proc/thread-self/ns/net", &own) == nil && unix.Stat("/proc/1/ns/net", &first) == nil && own.Ino == first.Ino
+}

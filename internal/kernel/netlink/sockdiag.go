@@ -14,6 +14,8 @@ type Socket struct {
 	// Established: a TCP connection on which both ends may still send.
 	Established bool
 	Listening   bool
+	// State is the number of its state (net/tcp_states.h).
+	State uint8
 	// ReceiveQueue are the bytes that arrived and were not read, SendQueue those that
 	// were written and are not acknowledged.
 	ReceiveQueue, SendQueue int64

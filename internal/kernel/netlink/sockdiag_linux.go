@@ -82,6 +82,9 @@ func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	return s.list(unix.IPPROTO_TCP, states)
 }
 
+// AllTCP lists connections in every state, and the listening sockets.
+func (s *SocketDiag) AllTCP() ([]Socket, error) { return s.list(unix.IPPROTO_TCP, anyState) }
+
 // UDP lists the sockets that are bound to a port.
 func (s *SocketDiag) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
 
@@ -137,6 +140,7 @@ func parseSocket(body []byte, atNs int64) Socket {
 		Local: end(4, 8), Remote: end(6, 24),
 		Established:  body[1] == record.TCPEstablished,
 		Listening:    body[1] == tcpListen,
+		State:        body[1],
 		ReceiveQueue: int64(native.Uint32(body[56:])), SendQueue: int64(native.Uint32(body[60:])),
 		UID: native.Uint32(body[64:]), Inode: native.Uint32(body[68:]),
 		AtNs: atNs,

@@ -361,6 +361,8 @@ type Finding struct {
 	// Treatments are those in whose trials it was found; empty for a host's
 	// own snapshot.
 	Treatments []string `json:"treatments,omitempty"`
+	// ExplainedBy is a finding of the same host from which this one follows; absent: none.
+	ExplainedBy string `json:"explained_by,omitempty"`
 }
 
 // Note is a remark on a run: a user's, or that of linerate tune on what it kept.

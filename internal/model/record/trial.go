@@ -353,6 +353,14 @@ type InterfaceCounters struct {
 	RxMissed uint64 `json:"rx_missed_errors"`
 	// RxOtherhost are frames for another MAC address (kernel 5.19 and later).
 	RxOtherhost uint64 `json:"rx_otherhost_dropped"`
+	// RxCRC, RxLength and TxCarrier are parts of RxErrors and TxErrors (linux/if_link.h):
+	// damaged frames, frames too long for the interface, and lost carriers. RxNoHandler are
+	// packets on an inactive device, such as a bond's standby member.
+	RxCRC       uint64 `json:"rx_crc_errors,omitempty"`
+	RxLength    uint64 `json:"rx_length_errors,omitempty"`
+	TxCarrier   uint64 `json:"tx_carrier_errors,omitempty"`
+	Collisions  uint64 `json:"collisions,omitempty"`
+	RxNoHandler uint64 `json:"rx_nohandler,omitempty"`
 	// AtNs is when this interface was read, on the conductor's clock.
 	AtNs int64 `json:"at_ns"`
 }

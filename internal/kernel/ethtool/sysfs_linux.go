@@ -1,0 +1,133 @@
+//go:build !portable
+
+package ethtool
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
+)
+
+// sysfs reads the device model of a /sys tree, and interrupts of a /proc tree.
+type sysfs struct{ sys, proc string }
+
+// text is the content of a file without its last newline; empty: it cannot be read.
+func text(parts ...string) string {
+	content, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
+
+func number(parts ...string) int64 {
+	n, _ := strconv.ParseInt(text(parts...), 0, 64)
+	return n
+}
+
+// errOtherNamespace: a mount of sysfs shows the interfaces of the network namespace in which it
+// was mounted.
+var errOtherNamespace = errors.New("/sys is that of another network namespace: queues and devices are not read")
+
+// add adds what the device model has of an interface.
+func (s sysfs) add(nic *record.NIC, l netlink.Link) error {
+	dir := filepath.Join(s.sys, "class/net", l.Name)
+	if number(dir, "ifindex") != int64(l.Index) || !strings.EqualFold(text(dir, "address"), cmp.Or(l.MAC, text(dir, "address"))) {
+		return errOtherNamespace
+	}
+	if _, err := os.Stat(filepath.Join(dir, "phy80211")); err == nil {
+		nic.Wireless = true
+	}
+	s.addDevice(nic, filepath.Join(dir, "device"))
+	s.addQueues(nic, filepath.Join(dir, "queues"))
+	return nil
+}
+
+func (s sysfs) addDevice(nic *record.NIC, dir string) {
+	if _, err := os.Stat(dir); err != nil {
+		return
+	}
+	if node, err := strconv.Atoi(text(dir, "numa_node")); err == nil {
+		nic.NUMA = &node
+	}
+	if vendor, device := text(dir, "vendor"), text(dir, "device"); vendor != "" {
+		nic.Device = strings.TrimPrefix(vendor, "0x") + ":" + strings.TrimPrefix(device, "0x")
+	}
+	link := record.PCIeLink{
+		Width: int(number(dir, "current_link_width")), MostWidth: int(number(dir, "max_link_width")),
+		GTps: transfers(text(dir, "current_link_speed")), MostGTps: transfers(text(dir, "max_link_speed")),
+	}
+	if link.Width > 0 {
+		nic.PCIe = &link
+	}
+	// The device of a USB adapter is an interface of the USB device, its parent.
+	if real, err := filepath.EvalSymlinks(dir); err == nil && strings.Contains(real, "/usb") {
+		nic.USBMbps, _ = strconv.ParseFloat(text(filepath.Dir(real), "speed"), 64)
+	}
+	irqs, _ := os.ReadDir(filepath.Join(dir, "msi_irqs"))
+	list := []string{text(dir, "irq")}
+	if len(irqs) > 0 {
+		list = nil
+		for _, irq := range irqs {
+			list = append(list, irq.Name())
+		}
+	}
+	counts := s.interrupts()
+	for _, irq := range list {
+		if n, err := strconv.Atoi(irq); err == nil && n > 0 {
+			nic.IRQs = append(nic.IRQs, record.IRQ{IRQ: n, Affinity: text(s.proc, "irq", irq, "smp_affinity_list"), Count: counts[n]})
+		}
+	}
+	slices.SortFunc(nic.IRQs, func(a, b record.IRQ) int { return cmp.Compare(a.IRQ, b.IRQ) })
+}
+
+// transfers reads "8.0 GT/s PCIe".
+func transfers(speed string) float64 {
+	value, _, _ := strings.Cut(speed, " ")
+	n, _ := strconv.ParseFloat(value, 64)
+	return n
+}
+
+// interrupts are the counts of /proc/interrupts over all CPUs.
+func (s sysfs) interrupts() map[int]int64 {
+	counts := map[int]int64{}
+	for line := range strings.Lines(text(s.proc, "interrupts")) {
+		name, rest, ok := strings.Cut(line, ":")
+		irq, err := strconv.Atoi(strings.TrimSpace(name))
+		if !ok || err != nil {
+			continue
+		}
+		for _, word := range strings.Fields(rest) {
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				break
+			}
+			counts[irq] += n
+		}
+	}
+	return counts
+}
+
+func (s sysfs) addQueues(nic *record.NIC, dir string) {
+	queues, _ := os.ReadDir(dir)
+	for _, q := range queues {
+		queue := record.NICQueue{Queue: q.Name()}
+		if strings.HasPrefix(queue.Queue, "rx-") {
+			queue.CPUs, queue.Flows = text(dir, queue.Queue, "rps_cpus"), int(number(dir, queue.Queue, "rps_flow_cnt"))
+		} else {
+			queue.CPUs = text(dir, queue.Queue, "xps_cpus")
+		}
+		if strings.Trim(queue.CPUs, "0,") == "" {
+			queue.CPUs = "" // no CPU is set
+		}
+		nic.Queues = append(nic.Queues, queue)
+	}
+	slices.SortFunc(nic.Queues, func(a, b record.NICQueue) int { return cmp.Compare(a.Queue, b.Queue) })
+}

@@ -1,0 +1,27 @@
+package proc
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/record"
+)
+
+// ClockSource reads the machine's clock source and its synchronisation (adjtimex(2)).
+func ClockSource() (*record.ClockSource, error) {
+	const dir = "/sys/devices/system/clocksource/clocksource0/"
+	current, err := os.ReadFile(dir + "current_clocksource")
+	if err != nil {
+		return nil, err
+	}
+	available, _ := os.ReadFile(dir + "available_clocksource")
+	c := record.ClockSource{Source: strings.TrimSpace(string(current)), Available: strings.Fields(string(available))}
+	var t unix.Timex
+	if _, err := unix.Adjtimex(&t); err != nil {
+		return nil, os.NewSyscallError("adjtimex", err)
+	}
+	c.Synchronised, c.MaxErrorUs = t.Status&unix.STA_UNSYNC == 0, t.Maxerror
+	return &c, nil
+}

@@ -1,0 +1,305 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// HostSnapshotSchema is the schema of HostSnapshot as a document.
+const HostSnapshotSchema = "linerate.snapshot/v1"
+
+// HostSnapshot is the network state of a host, as `linerate snapshot` prints it: its tables
+// and settings at one time, and its counters at two, or since it was booted.
+type HostSnapshot struct {
+	Schema  string          `json:"schema"`
+	Version string          `json:"version"` // of linerate
+	Taken   time.Time       `json:"taken"`
+	Host    HostEnvironment `json:"environment"`
+	// OverS is the time between the readings begin and end, in seconds; 0: there is only the
+	// second, whose counters are since boot.
+	OverS float64 `json:"over_s"`
+	// Redacted: addresses and names are replaced, each always by the same one.
+	Redacted bool        `json:"redacted,omitempty"`
+	State    HostState   `json:"state"`
+	Reading  HostReading `json:"reading"`
+}
+
+// HostState is what diagnosis of a host reads besides the snapshot of a trial. Each part is
+// read by itself; what could not be read is in Missing.
+type HostState struct {
+	UptimeS float64 `json:"uptime_s"`
+	// FirstNamespace: the network namespace is that of the machine's first process, to which
+	// its configuration files apply.
+	FirstNamespace bool  `json:"first_namespace"`
+	NICs           []NIC `json:"nics,omitempty"`
+	// Parameters are all below net., and some others.
+	Parameters map[string]string `json:"parameters,omitempty"`
+	// Files are the lines of sysctl.d(5) in the order in which they are applied.
+	Files     []ParameterLine `json:"parameter_files,omitempty"`
+	Listeners []Listener      `json:"listeners,omitempty"`
+	// TCP counts connections by state ("ESTAB", "CLOSE-WAIT", … as in ss(8)), and Notable are
+	// those whose state or counters stand out, at most 256.
+	TCP     map[string]int `json:"tcp,omitempty"`
+	Notable []Connection   `json:"notable_connections,omitempty"`
+	// Sockstat is /proc/net/sockstat as "TCP.orphan"; memory is in pages.
+	Sockstat map[string]int64 `json:"sockstat,omitempty"`
+	// Neighbours are the numbers of entries by family, "ipv4" and "ipv6", permanent ones left
+	// out; gc_thresh3 bounds them.
+	Neighbours map[string]int `json:"neighbour_entries,omitempty"`
+	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
+	Resolver   *Resolver      `json:"resolver,omitempty"`
+	Clock      *ClockSource   `json:"clock,omitempty"`
+	// Governors are how many CPUs have each frequency governor; absent: the kernel has none.
+	Governors   map[string]int `json:"cpu_governors,omitempty"`
+	MemoryBytes int64          `json:"memory_bytes,omitempty"`
+	// OpenFiles and MostFiles are the machine's descriptors and their bound (fs.file-max).
+	OpenFiles int64 `json:"open_files,omitempty"`
+	MostFiles int64 `json:"most_files,omitempty"`
+	// Parts are when each part was read, and what is missing.
+	Parts []StatePart `json:"parts"`
+}
+
+// StatePart is one part of a HostState.
+type StatePart struct {
+	Part    string `json:"part"`
+	BeganNs int64  `json:"began_ns"` // on the host's monotonic clock
+	EndedNs int64  `json:"ended_ns"`
+	// Missing is why it could not be read, or not all of it; empty: it was.
+	Missing string `json:"missing,omitempty"`
+}
+
+// NIC is an interface as its driver and the kernel's device model describe it
+// (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
+// Software devices have the parts that they support.
+type NIC struct {
+	Interface string `json:"interface"`
+	Driver    string `json:"driver,omitempty"`
+	Version   string `json:"driver_version,omitempty"`
+	Firmware  string `json:"firmware,omitempty"`
+	Bus       string `json:"bus,omitempty"` // "0000:03:00.0"
+	// Device is the vendor and device number of a PCI or USB device, "8086:10d3".
+	Device string `json:"device,omitempty"`
+	// PCIe link: width in lanes and speed in GT/s, negotiated and highest; USB speed in Mbit/s.
+	PCIe    *PCIeLink `json:"pcie,omitempty"`
+	USBMbps float64   `json:"usb_mbps,omitempty"`
+	// NUMA is the node of the device, -1 for none; absent: not a hardware device.
+	NUMA *int `json:"numa_node,omitempty"`
+
+	OperState string `json:"operstate,omitempty"`
+	Carrier   bool   `json:"carrier"`
+	// CarrierChanges are those since the interface was made.
+	CarrierChanges int64 `json:"carrier_changes"`
+	Promiscuous    bool  `json:"promiscuous,omitempty"`
+	Wireless       bool  `json:"wireless,omitempty"`
+	TxQueueLen     int   `json:"tx_queue_len"`
+	// Peer is the index of the other end of a veth pair, or of the interface that this one is
+	// made on; 0: none.
+	Peer int `json:"peer_index,omitempty"`
+
+	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
+	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
+	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known
+	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
+	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest that it advertises
+
+	Rings    *Rings           `json:"rings,omitempty"`
+	Channels *Channels        `json:"channels,omitempty"`
+	Coalesce *Coalesce        `json:"coalesce,omitempty"`
+	Pause    *Pause           `json:"pause,omitempty"`
+	Features map[string]bool  `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
+	Fixed    []string         `json:"fixed_features,omitempty"` // those that cannot be changed
+	Queues   []NICQueue       `json:"queues,omitempty"`
+	IRQs     []IRQ            `json:"irqs,omitempty"`
+	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names
+}
+
+// PCIeLink is negotiated and highest width and speed (Documentation/ABI/testing/sysfs-bus-pci).
+type PCIeLink struct {
+	Width     int     `json:"width"`
+	MostWidth int     `json:"most_width"`
+	GTps      float64 `json:"gt_per_s"`
+	MostGTps  float64 `json:"most_gt_per_s"`
+}
+
+// Rings are the lengths of receive and transmit rings in descriptors, and the longest.
+type Rings struct {
+	Rx     int `json:"rx"`
+	MostRx int `json:"most_rx"`
+	Tx     int `json:"tx"`
+	MostTx int `json:"most_tx"`
+}
+
+// Channels are the numbers of queues with interrupts, and the highest.
+type Channels struct {
+	Rx           int `json:"rx"`
+	MostRx       int `json:"most_rx"`
+	Tx           int `json:"tx"`
+	MostTx       int `json:"most_tx"`
+	Combined     int `json:"combined"`
+	MostCombined int `json:"most_combined"`
+}
+
+// Coalesce is how long interrupts wait for more packets.
+type Coalesce struct {
+	RxUs     int  `json:"rx_us"`
+	RxFrames int  `json:"rx_frames"`
+	TxUs     int  `json:"tx_us"`
+	TxFrames int  `json:"tx_frames"`
+	AdaptRx  bool `json:"adaptive_rx"`
+	AdaptTx  bool `json:"adaptive_tx"`
+}
+
+// Pause is flow control by IEEE 802.3 pause frames.
+type Pause struct {
+	Autoneg bool `json:"autoneg"`
+	Rx      bool `json:"rx"`
+	Tx      bool `json:"tx"`
+}
+
+// NICQueue is one queue with the CPUs that packets are steered to (RPS, XPS,
+// Documentation/networking/scaling.rst), as hexadecimal masks.
+type NICQueue struct {
+	Queue string `json:"queue"` // "rx-0", "tx-0"
+	CPUs  string `json:"cpus,omitempty"`
+	Flows int    `json:"rps_flows,omitempty"`
+}
+
+// IRQ is one interrupt of a NIC.
+type IRQ struct {
+	IRQ      int    `json:"irq"`
+	Affinity string `json:"affinity"` // CPUs, "0-3"
+	Count    int64  `json:"count"`    // of all CPUs, since boot
+}
+
+// ParameterLine is one kernel parameter in a file of sysctl.d(5).
+type ParameterLine struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Listener is a TCP socket that accepts connections, or a UDP socket.
+type Listener struct {
+	Protocol string `json:"protocol"` // tcp, udp
+	Local    string `json:"local"`
+	// Queued connections wait for accept(2), at most Backlog; of UDP, Queued are bytes.
+	Queued  int64  `json:"queued"`
+	Backlog int64  `json:"backlog,omitempty"`
+	Program string `json:"program,omitempty"` // absent: not known, as without privileges
+	// Drops are datagrams for which a UDP socket had no room.
+	Drops int64 `json:"drops,omitempty"`
+}
+
+// Connection is one TCP connection.
+type Connection struct {
+	Local        string   `json:"local"`
+	Remote       string   `json:"remote"`
+	State        string   `json:"state"`
+	ReceiveQueue int64    `json:"receive_queue_bytes"`
+	SendQueue    int64    `json:"send_queue_bytes"`
+	Info         *TCPInfo `json:"info,omitempty"`
+}
+
+// Conntrack is the connection tracking table.
+type Conntrack struct {
+	Count   int64 `json:"count"`
+	Most    int64 `json:"most"`
+	Buckets int64 `json:"buckets"`
+}
+
+// Resolver is resolv.conf(5).
+type Resolver struct {
+	Servers []string `json:"servers"`
+	Search  []string `json:"search,omitempty"`
+	Options []string `json:"options,omitempty"`
+}
+
+// ClockSource is the machine's clock source and its synchronisation (adjtimex(2)).
+type ClockSource struct {
+	Source       string   `json:"source"`
+	Available    []string `json:"available"`
+	Synchronised bool     `json:"synchronised"`
+	// MaxErrorUs is the kernel's bound of its error.
+	MaxErrorUs int64 `json:"max_error_us"`
+}
+
+// EvaluationSchema is the schema of Evaluation.
+const EvaluationSchema = "linerate.doctor/v1"
+
+// Evaluation is what a diagnosis looked at, as `linerate doctor --json` prints it
+// (linerate.doctor/v1).
+type Evaluation struct {
+	Schema string `json:"schema"`
+	// Answer is the conclusion in a sentence.
+	Answer   string    `json:"answer"`
+	Hosts    []string  `json:"hosts"`
+	OverS    float64   `json:"over_s"`
+	Findings []Finding `json:"findings"`
+	// Accepted are findings that the user has accepted, with the reason.
+	Accepted []AcceptedFinding `json:"accepted,omitempty"`
+	// Evaluated are the rules that had what they need, and Unevaluated those that had not.
+	Evaluated   []string      `json:"evaluated"`
+	Unevaluated []Unevaluated `json:"unevaluated,omitempty"`
+	Drops       []Drop        `json:"drops,omitempty"`
+}
+
+// AcceptedFinding is a finding that the user knows of.
+type AcceptedFinding struct {
+	Finding
+	Until   string `json:"until"` // a date
+	Because string `json:"because"`
+}
+
+// Unevaluated is a rule that could not be evaluated on a host.
+type Unevaluated struct {
+	Rule string `json:"rule"`
+	Host string `json:"host"`
+	Why  string `json:"why"`
+}
+
+// Drop is one counter of packets that were not delivered.
+type Drop struct {
+	Host    string `json:"host"`
+	Where   string `json:"where"` // an interface, a protocol, a qdisc
+	Counter string `json:"counter"`
+	// Packets in the time between the readings; with one reading, since boot.
+	Packets int64  `json:"packets"`
+	Boot    bool   `json:"since_boot,omitempty"`
+	Verdict string `json:"verdict"` // harmful, harmless, unknown
+	Why     string `json:"why"`
+}
+
+// LargestHostSnapshot bounds a snapshot as a document, in bytes.
+const LargestHostSnapshot = 64 << 20
+
+// ParseHostSnapshot reads a document of HostSnapshot, which may be from elsewhere: its lists
+// are bounded by its size, and times and counters that cannot be are errors.
+func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
+	if len(text) > LargestHostSnapshot {
+		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
+	}
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return s, fmt.Errorf("expected a snapshot, as linerate snapshot prints it: %w", err)
+	}
+	if head.Schema != HostSnapshotSchema {
+		return s, fmt.Errorf("expected a snapshot, as linerate snapshot prints it (schema %s): its schema is %.60q", HostSnapshotSchema, head.Schema)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, err
+	}
+	switch {
+	case s.Reading.Host == "":
+		return s, errors.New("the snapshot names no host")
+	case !(s.OverS >= 0 && s.OverS <= 86400):
+		return s, fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
+	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
+		return s, errors.New("its second reading is from before the first")
+	}
+	return s, nil
+}
