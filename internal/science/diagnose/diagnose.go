@@ -28,6 +28,18 @@ type rule struct {
 	// sameCause reports whether two findings of one host are the same one, which
 	// Merge unites; nil: any two are.
 	sameCause func(a, b record.Finding) bool
+
+	// host: the rule is for snapshots of hosts (Hosts), and not for trials. about then says
+	// when it finds something.
+	host  bool
+	about string
+	// growth: it goes by counters that grew, so that with readings since boot it is possible
+	// at most.
+	growth bool
+	// parts are those of a host's state that it needs.
+	parts []string
+	// explains are the rules whose findings of the same host follow from this one's.
+	explains []string
 }
 
 // each makes a rule's find of a function that looks at one of several subjects, such as a
@@ -46,7 +58,8 @@ func each[T any](subjects func(observed) []T, find func(observed, T) *record.Fin
 func everyHost(f observed) []*host { return f.hosts }
 
 // rules are in the order in which a reader should meet their findings.
-var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, bondRules, vlanRules, pathMTURules, machineRules, toolRules)
+var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, bondRules, vlanRules, pathMTURules, machineRules, toolRules,
+	interfaceRules, addressRules, parameterRules, socketRules, hostRules, growthRules)
 
 // unnamed is the rule for flows that could not connect for none of those reasons.
 var unnamed = rule{id: "unreachable", sameCause: sameSummary}
@@ -66,7 +79,9 @@ func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 		}
 	}
 	for _, r := range rules {
-		add(r.id, r.find(f))
+		if !r.host {
+			add(r.id, r.find(f))
+		}
 	}
 	add(unnamed.id, unreachable(f, findings))
 	return findings

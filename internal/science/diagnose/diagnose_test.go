@@ -281,8 +281,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsDocumented: docs/findings.md has a section for each rule,
-// and none for another finding.
+// TestEveryRuleIsDocumented: docs/findings.md has a section for each rule of trials, and none for
+// another finding.
 func TestEveryRuleIsDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "findings.md"))
 	if err != nil {
@@ -295,7 +295,9 @@ func TestEveryRuleIsDocumented(t *testing.T) {
 		}
 	}
 	for _, r := range append(slices.Clone(rules), unnamed) {
-		ids = append(ids, r.id)
+		if !r.host {
+			ids = append(ids, r.id)
+		}
 	}
 	slices.Sort(sections)
 	slices.Sort(ids)

@@ -25,6 +25,14 @@ type host struct {
 	reading record.HostReading
 	netifs  []*netif
 	deltas  map[string]record.InterfaceDelta
+
+	// Of a snapshot of the host:
+	state   record.HostState
+	overS   float64 // between the readings
+	boot    bool    // the first reading is that of the boot
+	cpus    int
+	counted []record.InterfaceCounters // between the readings
+	queued  []queue
 }
 
 type netif struct {

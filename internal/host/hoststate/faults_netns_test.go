@@ -1,0 +1,338 @@
+//go:build linux && !portable
+
+package hoststate
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/record"
+	"linerate/internal/science/diagnose"
+)
+
+// bench is a lab of hosts on one subnet, 10.0.0.0/24, whose switch is a bridge: server (.1),
+// client (.2) and other (.3). Each is a network namespace.
+type bench struct {
+	t     *testing.T
+	hosts map[string]*netlink.Namespace
+	ends  []func() // of what a fault has started
+}
+
+var benchHosts = []string{"server", "client", "other"}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, hosts: map[string]*netlink.Namespace{}}
+	for _, name := range append(slices.Clone(benchHosts), "switch") {
+		ns, err := netlink.NewNamespace(name)
+		if err != nil {
+			kerneltest.Skip(t, err.Error())
+		}
+		t.Cleanup(ns.Close)
+		b.hosts[name] = ns
+	}
+	b.sh("switch", "ip link add name br0 type bridge && ip link set dev br0 up")
+	for i, name := range benchHosts {
+		b.link(name, "eth0", i+1)
+		b.sh(name, fmt.Sprintf("ip link set dev lo up && ip address add 10.0.0.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
+	}
+	t.Cleanup(func() {
+		for _, end := range slices.Backward(b.ends) {
+			end()
+		}
+	})
+	return b
+}
+
+// link joins an interface of a host to the switch.
+func (b *bench) link(host, name string, n int) {
+	b.t.Helper()
+	port := host + "-" + name
+	a := netlink.LinkEnd{Namespace: b.hosts[host], Interface: name, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, len(name)), MTU: 1500}
+	if err := a.NewVethPair(netlink.LinkEnd{Namespace: b.hosts["switch"], Interface: port, MAC: fmt.Sprintf("02:00:00:01:%02x:%02x", n, len(name)), MTU: 1500}); err != nil {
+		kerneltest.Skip(b.t, err.Error())
+	}
+	b.sh("switch", "ip link set dev "+port+" master br0 up")
+}
+
+// in calls f on a thread in a host.
+func (b *bench) in(host string, f func() error) {
+	b.t.Helper()
+	if err := b.hosts[host].DoAsHost(f); err != nil {
+		b.t.Fatalf("%s: %v", host, err)
+	}
+}
+
+// sh executes a shell script in a host.
+func (b *bench) sh(host, script string) {
+	b.t.Helper()
+	b.in(host, func() error {
+		out, err := exec.Command("sh", "-c", script).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", script, err, out)
+		}
+		return nil
+	})
+}
+
+// set switches offloads.
+func (b *bench) set(host, name string, features map[string]bool) {
+	b.t.Helper()
+	b.in(host, func() error { return changeFeatures(name, features) })
+}
+
+// opened has what f opens closed when the fault is over.
+func (b *bench) opened(host string, f func() (io.Closer, error)) io.Closer {
+	b.t.Helper()
+	var c io.Closer
+	b.in(host, func() (err error) { c, err = f(); return err })
+	b.ends = append(b.ends, func() { c.Close() })
+	return c
+}
+
+func (b *bench) listen(host, address string) *net.TCPListener {
+	b.t.Helper()
+	return b.opened(host, func() (io.Closer, error) {
+		return net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(addr(address)))
+	}).(*net.TCPListener)
+}
+
+func (b *bench) dial(host, address string) *net.TCPConn {
+	b.t.Helper()
+	return b.opened(host, func() (io.Closer, error) {
+		return net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(addr(address)))
+	}).(*net.TCPConn)
+}
+
+// connect begins connections without waiting for them.
+func (b *bench) connect(host, address string, n int) {
+	b.t.Helper()
+	for range n {
+		b.opened(host, func() (io.Closer, error) { return beginConnect(addr(address)) })
+	}
+}
+
+func (b *bench) udp(host, from, to string) *net.UDPConn {
+	b.t.Helper()
+	return b.opened(host, func() (io.Closer, error) {
+		if to == "" {
+			return net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr(from)))
+		}
+		return net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(addr(to)))
+	}).(*net.UDPConn)
+}
+
+// send writes datagrams; what a full socket refuses is not sent again.
+func send(c *net.UDPConn, n, size int) {
+	for range n {
+		_, _ = c.Write(make([]byte, size))
+	}
+}
+
+// window is the time between the two readings of a host.
+const window = 1200 * time.Millisecond
+
+// diagnosed reads hosts while act is at work, and diagnoses them together.
+func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation {
+	b.t.Helper()
+	snapshots := make([]record.HostSnapshot, len(hosts))
+	errs := make(chan error, len(hosts))
+	for i, host := range hosts {
+		go func() {
+			errs <- b.hosts[host].DoAsHost(func() (err error) {
+				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window})
+				return err
+			})
+		}()
+	}
+	if act != nil {
+		time.Sleep(window / 3)
+		act(b)
+	}
+	for range hosts {
+		if err := <-errs; err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return diagnose.Hosts(snapshots)
+}
+
+// sure are the findings that are at least likely, but of the machine, which all namespaces
+// share.
+func sure(e record.Evaluation) (ids []string) {
+	machine := []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied"}
+	for _, f := range e.Findings {
+		if f.Confidence != record.Possible && !slices.Contains(machine, f.ID) && !slices.Contains(ids, f.ID) {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
+
+// TestFaults plants one fault after the other in a lab, and has it found: each by its rule, on
+// the host that has it, and as the cause of what else is found there. TestHealthy is its twin.
+func TestFaults(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, f := range faults {
+			t.Run(f.id, func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t)
+				if f.plant != nil {
+					f.plant(b)
+				}
+				hosts := benchHosts
+				if len(f.hosts) > 0 {
+					hosts = f.hosts
+				}
+				e := b.diagnosed(f.act, hosts...)
+				i := slices.IndexFunc(e.Findings, func(found record.Finding) bool {
+					return found.ID == f.id && found.Confidence != record.Possible
+				})
+				if i < 0 {
+					t.Fatalf("not found; found were %s", summary(e))
+				}
+				found := e.Findings[i]
+				if f.on != "" && found.Host != f.on {
+					t.Errorf("found on %s, want %s", found.Host, f.on)
+				}
+				if found.ExplainedBy != "" && !slices.Contains(f.beside, found.ExplainedBy) {
+					t.Errorf("it is said to follow from %s", found.ExplainedBy)
+				}
+				if len(found.Evidence) == 0 || len(found.Fix) == 0 || found.Reference == "" {
+					t.Errorf("no evidence, fix or reference: %+v", found)
+				}
+				for _, id := range sure(e) {
+					if id != f.id && !slices.Contains(f.beside, id) {
+						t.Errorf("also found: %s\n%s", id, summary(e))
+					}
+				}
+			})
+		}
+	})
+}
+
+var update = flag.Bool("update", false, "write the list of faults in docs/doctor.md anew")
+
+// TestFaultList: docs/doctor.md lists the faults that are planted.
+func TestFaultList(t *testing.T) {
+	var ids []string
+	for _, f := range faults {
+		ids = append(ids, "`"+f.id+"`")
+	}
+	slices.Sort(ids)
+	file := filepath.Join("..", "..", "..", "docs", "doctor.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- faults -->\n", "<!-- end of faults -->"
+	before, rest, _ := strings.Cut(string(text), begin)
+	_, after, found := strings.Cut(rest, end)
+	want := before + begin + fmt.Sprintf("%d faults: %s.\n", len(ids), strings.Join(ids, ", ")) + end + after
+	switch {
+	case !found:
+		t.Fatalf("%s has no %s", file, end)
+	case *update:
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case string(text) != want:
+		t.Errorf("%s is not current: make faults", file)
+	}
+}
+
+// TestHealthy: nothing is found that is at least likely on hosts that work, idle or busy.
+func TestHealthy(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for name, act := range map[string]func(b *bench){"idle": nil, "busy": exchange, "connecting": reconnect} {
+			t.Run(name, func(t *testing.T) {
+				if ids := sure(newBench(t).diagnosed(act, benchHosts...)); len(ids) > 0 {
+					t.Errorf("found %v", ids)
+				}
+			})
+		}
+	})
+}
+
+// TestNothingChanges: reading a host leaves its tables as they were.
+func TestNothingChanges(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		b := newBench(t)
+		exchange(b)
+		state := func() (out string) {
+			b.in("client", func() error {
+				text, err := exec.Command("sh", "-c", "ip address; ip route show table all; ip neigh | sed 's/ [A-Z]*$//'; ip rule; tc qdisc; sysctl -a 2>/dev/null | grep -E '^net\\.ipv[46]' | sort").CombinedOutput()
+				out = string(text)
+				return err
+			})
+			return out
+		}
+		before := state()
+		b.diagnosed(nil, "client")
+		if after := state(); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}
+
+func summary(e record.Evaluation) string {
+	var lines []string
+	for _, f := range e.Findings {
+		lines = append(lines, fmt.Sprintf("%s (%s, %s) %s %v", f.ID, f.Confidence, f.Host, f.ExplainedBy, f.Evidence))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// exchange sends a megabyte from client to server, which reads it.
+func exchange(b *bench) {
+	l := b.listen("server", "10.0.0.1:7001")
+	done := make(chan error, 1)
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			_, err = io.Copy(io.Discard, c)
+			c.Close()
+		}
+		done <- err
+	}()
+	c := b.dial("client", "10.0.0.1:7001")
+	if _, err := c.Write(make([]byte, 1<<20)); err != nil {
+		b.t.Error(err)
+	}
+	c.Close()
+	if err := <-done; err != nil {
+		b.t.Error(err)
+	}
+}
+
+// reconnect opens and closes some connections in order.
+func reconnect(b *bench) {
+	l := b.listen("server", "10.0.0.1:7002")
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, c)
+			c.Close()
+		}
+	}()
+	for range 20 {
+		c := b.dial("client", "10.0.0.1:7002")
+		_, _ = c.Write([]byte("hello"))
+		c.Close()
+	}
+}

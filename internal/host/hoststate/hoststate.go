@@ -1,0 +1,251 @@
+// Package hoststate reads the network state of the host that it runs on, for diagnosis:
+// everything in one document (record.HostSnapshot). Its parts are independent: one that
+// cannot be read, without a privilege or on this kernel, is listed with the reason, and the
+// others are read all the same. Nothing on the host is changed, and no packet is sent but ARP
+// requests for the addresses in its neighbour table.
+package hoststate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"linerate/internal/host/counters"
+	"linerate/internal/kernel/ethtool"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/version"
+)
+
+// Options of Read. The zero value reads counters once.
+type Options struct {
+	Name string        // of the host, in the document; empty: as of uname(2)
+	Over time.Duration // between two readings of the counters; 0: one reading, since boot
+}
+
+// Read reads this host. It fails only if the interfaces cannot be listed, or ctx ends.
+func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
+	if o.Name == "" {
+		o.Name, _ = os.Hostname()
+	}
+	s := record.HostSnapshot{
+		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
+		Host:    record.HostEnvironment{Host: o.Name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: runtime.NumCPU()},
+		Reading: record.HostReading{Host: o.Name},
+	}
+	reader, err := counters.New()
+	if err != nil {
+		return s, err
+	}
+	defer reader.Close()
+	if o.Over > 0 {
+		s.Reading.Before = reader.Tables()
+		read(reader, &s.Reading.Begin)
+		select {
+		case <-time.After(o.Over):
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+	}
+	read(reader, &s.Reading.End)
+	if o.Over > 0 {
+		s.OverS = float64(s.Reading.End.BeganNs-s.Reading.Begin.BeganNs) / 1e9
+	}
+	if s.Reading.Snapshot, err = reader.Snapshot(o.Name, nil, nil); err != nil {
+		return s, err
+	}
+	s.State = state(s.Reading.Snapshot)
+	return s, ctx.Err()
+}
+
+// read is one reading of all counters.
+func read(reader *counters.Reader, into *record.Reading) {
+	into.BeganNs = sched.Now()
+	into.ScheduledNs = into.BeganNs
+	reader.Counts(into)
+	reader.Machine(into)
+	into.EndedNs = sched.Now()
+}
+
+// state reads each part of a host's state, in the order in which they are described.
+func state(snapshot record.Snapshot) (s record.HostState) {
+	part := func(name string, read func() error) {
+		p := record.StatePart{Part: name, BeganNs: sched.Now()}
+		if err := read(); err != nil {
+			p.Missing = err.Error()
+		}
+		p.EndedNs = sched.Now()
+		s.Parts = append(s.Parts, p)
+	}
+	var p proc.Proc
+	part("uptime", func() (err error) { s.UptimeS, err = p.UptimeS(); return err })
+	s.FirstNamespace = netlink.First()
+	part("nics", func() (err error) { s.NICs, err = nics(snapshot); return err })
+	part("parameters", func() (err error) { s.Parameters, err = parameters(); return err })
+	part("parameter files", func() (err error) { s.Files, err = parameterFiles(); return err })
+	part("sockets", func() error { return sockets(&s) })
+	part("sockstat", func() (err error) { s.Sockstat, err = p.Sockstat(); return err })
+	part("neighbour tables", func() error { s.Neighbours = entries(snapshot); return nil })
+	part("conntrack", func() (err error) { s.Conntrack, err = p.Conntrack(); return err })
+	part("resolver", func() (err error) { s.Resolver, err = proc.Resolver(); return err })
+	part("clock", func() (err error) { s.Clock, err = proc.ClockSource(); return err })
+	part("frequency governors", func() error { s.Governors = proc.Governors(); return nil })
+	part("memory", func() (err error) { s.MemoryBytes, err = p.MemoryBytes(); return err })
+	part("open files", func() (err error) { s.OpenFiles, s.MostFiles, err = p.Files(); return err })
+	return s
+}
+
+func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
+	h, err := ethtool.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	conn, err := netlink.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	links, err := conn.Links()
+	said := map[string]bool{}
+	for _, l := range links {
+		if !slices.ContainsFunc(snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == l.Name }) {
+			continue // the loopback
+		}
+		nic, own := h.NIC(l)
+		if own != nil && !said[own.Error()] {
+			said[own.Error()] = true
+			err = errors.Join(err, own)
+		}
+		list = append(list, nic)
+	}
+	return list, err
+}
+
+// machineParameters are those outside of net. that bear on the network.
+var machineParameters = []string{"fs.file-max", "fs.nr_open", "kernel.sched_rt_runtime_us", "vm.min_free_kbytes"}
+
+func parameters() (map[string]string, error) {
+	all, err := proc.Sysctls{}.Tree("net")
+	if all == nil {
+		return nil, err
+	}
+	for _, key := range machineParameters {
+		if value, readErr := (proc.Sysctls{}).Read(key); readErr == nil {
+			all[key] = value
+		}
+	}
+	return all, err
+}
+
+// largestFile bounds a file of parameters.
+const largestFile = 1 << 20
+
+func parameterFiles() (lines []record.ParameterLine, err error) {
+	for _, name := range proc.ParameterFiles() {
+		text, readErr := os.ReadFile(name)
+		if errors.Is(readErr, fs.ErrNotExist) {
+			continue // a link to nothing
+		}
+		if readErr == nil && len(text) > largestFile {
+			readErr = fmt.Errorf("%s has more than %d bytes", name, largestFile)
+		}
+		if readErr != nil {
+			err = errors.Join(err, readErr)
+			continue
+		}
+		for _, l := range settingfile.Read(name, text, settingfile.Linux).Lines {
+			lines = append(lines, record.ParameterLine{File: name, Line: l.Line, Key: l.Key, Value: l.Value})
+		}
+	}
+	return lines, err
+}
+
+// entries counts the neighbour table's entries that gc_thresh3 bounds.
+func entries(snapshot record.Snapshot) map[string]int {
+	n := map[string]int{}
+	for _, e := range snapshot.Neighbours {
+		if e.State == "PERMANENT" || e.State == "NOARP" {
+			continue
+		}
+		if slices.Contains([]byte(e.Address), ':') {
+			n["ipv6"]++
+		} else {
+			n["ipv4"]++
+		}
+	}
+	return n
+}
+
+// mostNotable and mostListeners bound the lists of sockets.
+const mostNotable, mostListeners = 256, 4096
+
+// states are the names of ss(8) of the states of net/tcp_states.h.
+var states = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
+
+func stateName(number uint8) string {
+	if int(number) < len(states) && states[number] != "" {
+		return states[number]
+	}
+	return fmt.Sprint("state ", number)
+}
+
+func sockets(s *record.HostState) error {
+	diag, err := netlink.DialSocketDiag()
+	if err != nil {
+		return err
+	}
+	defer diag.Close()
+	tcp, err := diag.AllTCP()
+	udp, udpErr := diag.UDP()
+	drops, dropsErr := proc.Proc{}.UDPDrops()
+	err = errors.Join(err, udpErr, dropsErr)
+	holders := proc.Proc{}.Holders()
+	s.TCP = map[string]int{}
+	for _, t := range tcp {
+		if t.Listening {
+			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(), Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode]})
+			continue
+		}
+		s.TCP[stateName(t.State)]++
+		if notable(t) {
+			s.Notable = append(s.Notable, record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State),
+				ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info})
+		}
+	}
+	for _, u := range udp {
+		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode], Drops: drops[u.Inode]})
+	}
+	slices.SortStableFunc(s.Notable, func(a, b record.Connection) int {
+		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote))
+	})
+	s.Notable = s.Notable[:min(len(s.Notable), mostNotable)]
+	slices.SortStableFunc(s.Listeners, func(a, b record.Listener) int {
+		return cmp.Or(cmp.Compare(b.Drops, a.Drops), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Local, b.Local))
+	})
+	s.Listeners = s.Listeners[:min(len(s.Listeners), mostListeners)]
+	return err
+}
+
+// notable connections wait for something: for an answer to a SYN, for the program to close, to
+// be read or to be acknowledged after retransmissions.
+func notable(t netlink.Socket) bool {
+	const timeWait = 6
+	if t.State == timeWait {
+		return false
+	}
+	if t.State != record.TCPEstablished {
+		return true
+	}
+	i := t.Info
+	return t.ReceiveQueue > 0 || t.SendQueue > 0 || i != nil && (i.Backoff > 0 || i.Retransmits > 0 || i.TotalRetrans > 0 && i.SegsOut > 0 && i.TotalRetrans*100 >= i.SegsOut)
+}

@@ -1,0 +1,400 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Rules about addresses, neighbours and routes: of one host, and of several against each other.
+var addressRules = []rule{
+	{id: "same-subnet-interfaces", host: true, about: "Two interfaces have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
+	{id: "gateway-unresolved", host: true, about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways, sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"}},
+	{id: "gateway-off-link", host: true, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
+	{id: "neighbour-failed", host: true, about: "Neighbour entries are FAILED or INCOMPLETE.", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
+	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
+	{id: "blackhole-route", host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
+	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain).", find: each(everyHost, strictFilter), parts: []string{"parameters"}, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "wrong-neighbour", host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
+	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered"}},
+	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
+	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
+	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
+}
+
+// prefixes are an interface's addresses with their prefix lengths, without link-local ones.
+func prefixes(i record.InterfaceSnapshot) (list []netip.Prefix) {
+	for _, text := range i.Addresses {
+		if p, err := netip.ParsePrefix(text); err == nil && !p.Addr().IsLinkLocalUnicast() {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// shareSubnet reports whether two interfaces have addresses of one subnet.
+func shareSubnet(a, b record.InterfaceSnapshot) bool {
+	for _, x := range prefixes(a) {
+		for _, y := range prefixes(b) {
+			if x.Bits() < x.Addr().BitLen() && y.Bits() < y.Addr().BitLen() && x.Overlaps(y) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameSubnet finds hosts with several interfaces on one subnet that answer ARP requests for
+// all of their addresses, by any interface.
+func sameSubnet(_ observed, h *host) *record.Finding {
+	for n, a := range h.netifs {
+		for _, b := range h.netifs[n+1:] {
+			if !a.up || !b.up || a.member || b.member || !overlap(a.v4(), b.v4()) || h.effective("arp_ignore", a) > 0 && h.effective("arp_ignore", b) > 0 ||
+				h.effective("arp_filter", a) > 0 && h.effective("arp_filter", b) > 0 || h.effective("arp_ignore", a) < 0 {
+				continue
+			}
+			settings := h.set("net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
+			return &record.Finding{
+				Host: h.name, Confidence: record.Likely,
+				Summary:  fmt.Sprintf("%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them", a.name, b.name),
+				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %v; %s: %v", a.name, a.v4(), b.name, b.v4()), h.setting("arp_ignore", a), h.setting("arp_announce", a)}, func(s string) bool { return s == "" }),
+				Fix:      append(h.commands(settings), on(h.name, h.alone, "and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond")...),
+				Settings: settings, Reference: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
+			}
+		}
+	}
+	return nil
+}
+
+func overlap(a, b []netip.Prefix) bool {
+	for _, x := range a {
+		if slices.ContainsFunc(b, func(y netip.Prefix) bool { return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// via is a route's gateway and interface, as ip-route(8) spells it.
+func via(r record.RouteEntry) (gateway netip.Addr, name string) {
+	words := strings.Fields(r.Text)
+	for i, word := range words[:max(len(words)-1, 0)] {
+		switch word {
+		case "via":
+			next := words[i+1]
+			if next == "inet6" && i+2 < len(words) {
+				next = words[i+2]
+			}
+			gateway, _ = netip.ParseAddr(next)
+		case "dev":
+			name = words[i+1]
+		}
+	}
+	return gateway, name
+}
+
+// eachGateway are the routes by a gateway, each gateway once.
+func (h *host) eachGateway(yield func(r record.RouteEntry, gateway netip.Addr, name string)) {
+	seen := map[netip.Addr]bool{}
+	for _, r := range h.reading.Snapshot.Routes {
+		hops := r.Nexthops
+		if gateway, name := via(r); len(hops) == 0 && gateway.IsValid() {
+			hops = []record.RouteNexthop{{Interface: name, Via: gateway.String()}}
+		}
+		for _, hop := range hops {
+			gateway, err := netip.ParseAddr(hop.Via)
+			if err == nil && !seen[gateway] {
+				seen[gateway] = true
+				yield(r, gateway, hop.Interface)
+			}
+		}
+	}
+}
+
+// gateways finds gateways that do not answer ARP or neighbour discovery.
+func gateways(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
+			for _, n := range h.reading.Snapshot.Neighbours {
+				if n.Address != gateway.String() || n.Interface != name || !failed(n) {
+					continue
+				}
+				findings = append(findings, record.Finding{
+					Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
+					Evidence:  []string{"route: " + r.Text, fmt.Sprintf("neighbour %s on %s: %s", n.Address, n.Interface, n.State)},
+					Fix:       on(h.name, h.alone, "check that the gateway has this address and is on this link (arping "+gateway.String()+"), or correct the route"),
+					Reference: "RFC 1122, section 3.3.1; ip-neighbour(8)",
+				})
+			}
+		})
+	}
+	return findings
+}
+
+// gatewaysOffLink finds gateways in no subnet of the interface that they are to be reached by.
+func gatewaysOffLink(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
+			i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == name })
+			if i < 0 || gateway.IsLinkLocalUnicast() || strings.Contains(r.Text, "onlink") ||
+				slices.ContainsFunc(h.netifs[i].prefixes, func(p netip.Prefix) bool { return p.Contains(gateway) }) || h.routed(gateway, name) {
+				return
+			}
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: record.Likely, Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
+				Evidence:  []string{"route: " + r.Text, fmt.Sprintf("%s: %v", name, h.netifs[i].prefixes)},
+				Fix:       on(h.name, h.alone, "correct the gateway's address or the prefix length of the interface's"),
+				Reference: "RFC 1122, section 3.3.1; ip-route(8)",
+			})
+		})
+	}
+	return findings
+}
+
+// routed reports whether a route without a gateway leads to an address by an interface.
+func (h *host) routed(addr netip.Addr, name string) bool {
+	return slices.ContainsFunc(h.reading.Snapshot.Routes, func(r record.RouteEntry) bool {
+		gateway, by := via(r)
+		to, err := netip.ParsePrefix(r.To)
+		return err == nil && to.Contains(addr) && by == name && !gateway.IsValid() && len(r.Nexthops) == 0
+	})
+}
+
+func neighbourFailed(_ observed, h *host) *record.Finding {
+	var rows []string
+	for _, n := range h.reading.Snapshot.Neighbours {
+		if failed(n) && len(rows) < 6 {
+			rows = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{
+		Host: h.name, Confidence: record.Possible, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
+		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"), Reference: "ip-neighbour(8); RFC 826",
+	}
+}
+
+// neighbourTable finds tables that hold nearly as many entries as they can.
+func neighbourTable(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		for _, family := range []string{"ipv4", "ipv6"} {
+			key := "net." + family + ".neigh.default.gc_thresh3"
+			most := h.number(key, 0)
+			if n := h.state.Neighbours[family]; most > 0 && int64(n) >= most*9/10 {
+				findings = append(findings, record.Finding{
+					Host: h.name, Confidence: record.Certain, Summary: "the table of " + family + " neighbours is nearly full: further ones cannot be reached",
+					Evidence:  []string{fmt.Sprintf("%d entries; %s is %d", n, key, most)},
+					Fix:       on(h.name, h.alone, fmt.Sprintf("sysctl -w net.%s.neigh.default.gc_thresh2=%d", family, 2*most), fmt.Sprintf("sysctl -w %s=%d", key, 4*most)),
+					Reference: ipSysctl + " (gc_thresh3); arp(7)",
+				})
+			}
+		}
+	}
+	return findings
+}
+
+// blackhole finds routes that discard, but those of the kernel's own.
+func blackhole(_ observed, h *host) *record.Finding {
+	var rows []string
+	for _, r := range h.reading.Snapshot.Routes {
+		word, _, _ := strings.Cut(r.Text, " ")
+		if slices.Contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
+			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{
+		Host: h.name, Confidence: record.Likely, Summary: "routes discard packets on purpose",
+		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"), Reference: "ip-route(8)",
+	}
+}
+
+// strictFilter finds a strict reverse-path filter on hosts where answers may leave by another
+// interface than requests come by: several interfaces on one subnet, or several default routes.
+func strictFilter(_ observed, h *host) *record.Finding {
+	var strict []*netif
+	for _, p := range h.netifs {
+		if p.up && !p.member && len(p.v4()) > 0 && h.effective("rp_filter", p) == 1 {
+			strict = append(strict, p)
+		}
+	}
+	if len(strict) == 0 {
+		return nil
+	}
+	why := ""
+	for n, a := range strict {
+		for _, b := range strict[n+1:] {
+			if overlap(a.v4(), b.v4()) {
+				why = fmt.Sprintf("%s and %s are on one subnet", a.name, b.name)
+			}
+		}
+	}
+	dropped := h.grown("TcpExt.IPReversePathFilter")
+	if dropped > 0 {
+		why = fmt.Sprintf("TcpExt.IPReversePathFilter grew by %d%s", dropped, h.within())
+	}
+	if why == "" {
+		return nil
+	}
+	finding := &record.Finding{
+		Host: h.name, Confidence: record.Likely, Summary: "the strict reverse-path filter drops packets that come by another interface than answers would leave by",
+		Evidence: []string{why, h.setting("rp_filter", strict[0])}, Reference: "RFC 3704; " + ipSysctl,
+	}
+	if dropped > 0 {
+		finding.Confidence = record.Certain
+		if h.boot {
+			finding.Confidence = record.Possible
+		}
+	}
+	finding.Fix, finding.Settings = h.fixed([]string{"make routes symmetric (a rule and a table for each source address), or the loose filter:"}, "net.ipv4.conf.all.rp_filter", "2")
+	return finding
+}
+
+// wrongNeighbours finds entries for an address of another host at a MAC address that is none
+// of that host's.
+func wrongNeighbours(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		for _, n := range h.reading.Snapshot.Neighbours {
+			addr, err := netip.ParseAddr(n.Address)
+			if err != nil || !resolved(n) || addr.IsLinkLocalUnicast() {
+				continue
+			}
+			var owners []string
+			right := false
+			for _, other := range f.hosts {
+				p := other.holder(addr)
+				if p == nil || other == h || p.mac == "" {
+					continue
+				}
+				owners = append(owners, fmt.Sprintf("%s has it on %s, %s", other.name, p.name, p.mac))
+				right = right || slices.ContainsFunc(other.netifs, func(q *netif) bool { return q.mac == strings.ToLower(n.MAC) })
+			}
+			if len(owners) == 0 || right {
+				continue
+			}
+			kind := "ARP taught it that (" + n.State + ")"
+			if n.State == "PERMANENT" {
+				kind = "it is a static entry"
+			}
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
+				Evidence:  append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC, kind)}, owners...),
+				Fix:       on(h.name, h.alone, fmt.Sprintf("ip neigh del %s dev %s", n.Address, n.Interface)),
+				Reference: "ip-neighbour(8); RFC 826",
+			})
+		}
+	}
+	return findings
+}
+
+// pair is two interfaces of two hosts whose subnets overlap.
+type pair struct {
+	h, other *host
+	a, b     record.InterfaceSnapshot
+}
+
+// neighbouring are the pairs of up interfaces of different hosts with addresses of one subnet.
+func (f observed) neighbouring() (pairs []pair) {
+	for n, h := range f.hosts {
+		for _, other := range f.hosts[n+1:] {
+			for _, a := range h.reading.Snapshot.Interfaces {
+				for _, b := range other.reading.Snapshot.Interfaces {
+					if a.Up && b.Up && shareSubnet(a, b) {
+						pairs = append(pairs, pair{h, other, a, b})
+					}
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+func addressTwice(f observed) (findings []record.Finding) {
+	for _, p := range f.neighbouring() {
+		for _, x := range prefixes(p.a) {
+			if !slices.ContainsFunc(prefixes(p.b), func(y netip.Prefix) bool { return y.Addr() == x.Addr() }) {
+				continue
+			}
+			findings = append(findings, record.Finding{
+				Host: p.other.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
+				Evidence:  []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC), fmt.Sprintf("%s.%s: %v, %s", p.other.name, p.b.Interface, p.b.Addresses, p.b.MAC)},
+				Fix:       []string{"another address for one of the two; none if it is an anycast or shared address on purpose"},
+				Reference: "RFC 5227",
+			})
+		}
+	}
+	return findings
+}
+
+func macTwiceInSubnet(f observed) (findings []record.Finding) {
+	for _, p := range f.neighbouring() {
+		if p.a.MAC == "" || p.a.MAC != p.b.MAC {
+			continue
+		}
+		findings = append(findings, record.Finding{
+			Host: p.other.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet", p.h.name, p.other.name),
+			Evidence:  []string{fmt.Sprintf("%s.%s and %s.%s: %s", p.h.name, p.a.Interface, p.other.name, p.b.Interface, p.a.MAC)},
+			Fix:       []string{"another MAC address for one of the two: a cloned virtual machine keeps that of its original"},
+			Reference: "IEEE 802.1D; ip-link(8)",
+		})
+	}
+	return findings
+}
+
+func netmasks(f observed) (findings []record.Finding) {
+	for _, p := range f.neighbouring() {
+		for _, x := range prefixes(p.a) {
+			for _, y := range prefixes(p.b) {
+				if x.Bits() == y.Bits() || !x.Overlaps(y) || x.IsSingleIP() || y.IsSingleIP() || x.Addr().Is4() != y.Addr().Is4() {
+					continue
+				}
+				longer, host := x, p.h
+				if y.Bits() > x.Bits() {
+					longer, host = y, p.other
+				}
+				confidence := record.Likely
+				other := x.Addr()
+				if other == longer.Addr() {
+					other = y.Addr()
+				}
+				if !longer.Contains(other) {
+					confidence = record.Certain // which the longer one sends to a gateway, if to anywhere
+				}
+				findings = append(findings, record.Finding{
+					Host: host.name, Confidence: confidence, Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.h.name, p.other.name),
+					Evidence:  []string{fmt.Sprintf("%s.%s: %s; %s.%s: %s", p.h.name, p.a.Interface, x, p.other.name, p.b.Interface, y)},
+					Fix:       []string{"the same prefix length on all hosts of the subnet"},
+					Reference: "RFC 1122, section 3.3.1; RFC 4632",
+				})
+			}
+		}
+	}
+	return findings
+}
+
+func mtus(f observed) (findings []record.Finding) {
+	for _, p := range f.neighbouring() {
+		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 {
+			continue
+		}
+		low, high, at := p.a.MTU, p.b.MTU, p.h.name+"."+p.a.Interface
+		host := p.h
+		if low > high {
+			low, high, at, host = high, low, p.other.name+"."+p.b.Interface, p.other
+		}
+		findings = append(findings, record.Finding{
+			Host: host.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low),
+			Evidence:  []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU, p.other.name, p.b.Interface, p.b.MTU)},
+			Fix:       []string{fmt.Sprintf("one MTU in the subnet, its switches included: ip link set dev %s mtu %d, for one", strings.TrimPrefix(at, host.name+"."), high)},
+			Reference: "RFC 894; RFC 2923, section 2.1",
+		})
+	}
+	return findings
+}

@@ -1,0 +1,405 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Rules about the machine, its clock and its resolver.
+var hostRules = []rule{
+	{id: "conntrack-full", host: true, about: "The connection tracking table is at least 90 % full.", parts: []string{"conntrack"}, find: each(everyHost, conntrackFull), explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "files-exhausted", host: true, about: "The machine's open files are at least 90 % of fs.file-max.", parts: []string{"open files"}, find: each(everyHost, filesExhausted), explains: []string{"accept-queue-full"}},
+	{id: "slow-clock-source", host: true, about: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.", parts: []string{"clock"}, find: each(everyHost, slowClock)},
+	{id: "clock-unsynchronised", host: true, about: "The kernel says that its clock is not synchronised (STA_UNSYNC).", parts: []string{"clock"}, find: each(everyHost, clockUnsynchronised)},
+	{id: "powersave-governor", host: true, about: "CPUs have the frequency governor powersave.", parts: []string{"frequency governors"}, find: each(everyHost, powersave)},
+	{id: "resolver-absent", host: true, about: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.", parts: []string{"resolver", "sockets"}, find: each(everyHost, resolverAbsent)},
+	{id: "resolver-search-long", host: true, about: "resolv.conf has at least three search domains and ndots:5.", parts: []string{"resolver"}, find: each(everyHost, resolverSearch)},
+	{id: "packets-squeezed", host: true, about: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.", growth: true, find: each(everyHost, squeezed), parts: []string{"softnet"}},
+}
+
+func conntrackFull(_ observed, h *host) *record.Finding {
+	c := h.state.Conntrack
+	if c == nil || c.Most <= 0 || c.Count*10 < c.Most*9 {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Certain, Summary: "the connection tracking table is nearly full: packets of further connections are dropped", Reference: "Linux Documentation/networking/nf_conntrack-sysctl.rst",
+		Evidence: []string{fmt.Sprintf("nf_conntrack_count is %d, nf_conntrack_max %d", c.Count, c.Most)}}
+	finding.Fix, finding.Settings = h.fixed([]string{"no tracking for what needs none (nft notrack); or:"}, "net.netfilter.nf_conntrack_max", fmt.Sprint(2*c.Most))
+	return finding
+}
+
+func filesExhausted(_ observed, h *host) *record.Finding {
+	if h.state.MostFiles <= 0 || h.state.OpenFiles*10 < h.state.MostFiles*9 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Certain, Summary: "the machine has nearly as many open files as it may: further connections are refused", Reference: "Linux Documentation/admin-guide/sysctl/fs.rst",
+		Evidence: []string{fmt.Sprintf("%d open, fs.file-max is %d", h.state.OpenFiles, h.state.MostFiles)}, Fix: on(h.name, h.alone, fmt.Sprintf("sysctl -w fs.file-max=%d", 2*h.state.MostFiles))}
+}
+
+// slowSources are read by a register of a device, which takes about a microsecond.
+var slowSources = []string{"hpet", "acpi_pm", "jiffies", "pit"}
+
+func slowClock(_ observed, h *host) *record.Finding {
+	c := h.state.Clock
+	if c == nil || !slices.Contains(slowSources, c.Source) {
+		return nil
+	}
+	i := slices.IndexFunc(c.Available, func(s string) bool { return !slices.Contains(slowSources, s) })
+	if i < 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "the clock is read from a slow source, and each packet's time stamp costs more", Reference: "Linux Documentation/admin-guide/kernel-parameters.txt (clocksource=)",
+		Evidence: []string{fmt.Sprintf("clock source %s; available: %s", c.Source, strings.Join(c.Available, ", "))},
+		Fix:      on(h.name, h.alone, "echo "+c.Available[i]+" > /sys/devices/system/clocksource/clocksource0/current_clocksource; the kernel's log says whether it was found unstable")}
+}
+
+func clockUnsynchronised(_ observed, h *host) *record.Finding {
+	c := h.state.Clock
+	if c == nil || c.Synchronised {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "the clock is not synchronised: logs of several hosts cannot be compared", Reference: "adjtimex(2)",
+		Evidence: []string{fmt.Sprintf("STA_UNSYNC is set; the kernel bounds its error by %.1f s", float64(c.MaxErrorUs)/1e6)}, Fix: on(h.name, h.alone, "run chrony or systemd-timesyncd; none where the hypervisor sets the clock")}
+}
+
+func powersave(_ observed, h *host) *record.Finding {
+	n := h.state.Governors["powersave"]
+	if n == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "CPUs save power, which makes them slow to answer and slower at work", Reference: "Linux Documentation/admin-guide/pm/cpufreq.rst",
+		Evidence: []string{fmt.Sprintf("%d CPUs have the governor powersave", n)}, Fix: on(h.name, h.alone, "cpupower frequency-set -g performance; linerate tune measures whether it matters")}
+}
+
+func resolverAbsent(_ observed, h *host) *record.Finding {
+	r := h.state.Resolver
+	if r == nil || !h.state.FirstNamespace {
+		return nil
+	}
+	for _, server := range r.Servers {
+		if !strings.HasPrefix(server, "127.") && server != "::1" {
+			return nil
+		}
+		if slices.ContainsFunc(h.state.Listeners, func(l record.Listener) bool {
+			return l.Protocol == "udp" && strings.HasSuffix(l.Local, ":53")
+		}) {
+			return nil
+		}
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "names cannot be resolved: no name server is configured that could answer", Reference: "resolv.conf(5)",
+		Evidence: []string{"resolv.conf: nameserver " + cmp.Or(strings.Join(r.Servers, ", "), "absent") + "; nothing listens on UDP port 53 here"}, Fix: on(h.name, h.alone, "start the local resolver, or name a server in /etc/resolv.conf")}
+}
+
+func resolverSearch(_ observed, h *host) *record.Finding {
+	r := h.state.Resolver
+	if r == nil || len(r.Search) < 3 || !slices.Contains(r.Options, "ndots:5") {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "each name is looked up in several domains before it is tried as it is", Reference: "resolv.conf(5)",
+		Evidence: []string{fmt.Sprintf("%d search domains and ndots:5: up to %d queries for a name, in each family", len(r.Search), len(r.Search)+1)}, Fix: on(h.name, h.alone, "write names with a dot at the end, or set ndots:1")}
+}
+
+func squeezed(_ observed, h *host) *record.Finding {
+	var n, processed uint64
+	for i, end := range h.reading.End.Softnet {
+		if i < len(h.reading.Begin.Softnet) {
+			n += end.Squeezed - min(end.Squeezed, h.reading.Begin.Softnet[i].Squeezed)
+			processed += end.Processed - min(end.Processed, h.reading.Begin.Softnet[i].Processed)
+		} else {
+			n, processed = n+end.Squeezed, processed+end.Processed
+		}
+	}
+	if n < 100 || float64(n) < 1e-3*float64(processed) {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "CPUs ran out of their budget for packets before the queues were empty", Reference: netSysctl + " (netdev_budget)",
+		Evidence: []string{fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", n, h.within(), processed)}}
+	finding.Fix, finding.Settings = h.fixed([]string{"more queues on more CPUs; or:"}, "net.core.netdev_budget", "600")
+	return finding
+}
+
+// Rule describes a rule for snapshots of hosts.
+type Rule struct {
+	ID    string `json:"id"`
+	About string `json:"about"`
+	// Growth: it goes by counters that grew between two readings.
+	Growth bool `json:"growth,omitempty"`
+	// Parts are those of a snapshot that it needs besides interfaces, addresses and routes.
+	Parts []string `json:"parts,omitempty"`
+	// Explains are rules whose findings follow from this one's.
+	Explains []string `json:"explains,omitempty"`
+}
+
+// Rules are those of Hosts, in the order in which their findings are listed; those that also
+// are for trials have About in docs/findings.md alone.
+func Rules() (list []Rule) {
+	for _, r := range rules {
+		list = append(list, Rule{r.id, r.about, r.growth, r.parts, r.explains})
+	}
+	return list
+}
+
+// queue is a queueing discipline with what it counted between two readings.
+type queue struct {
+	record.QdiscCounters
+	// innerOf: it counts what a qdisc around it counts as well.
+	innerOf bool
+}
+
+// Hosts applies every rule to snapshots of one or more hosts, each at most once. Between two
+// readings counters show what goes on; what was counted since the boot is possible at most.
+func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
+	e.Schema = record.EvaluationSchema
+	now, boot := observe(list, false), observe(list, true)
+	for _, s := range list {
+		e.Hosts = append(e.Hosts, s.Reading.Host)
+		e.OverS = max(e.OverS, s.OverS)
+	}
+	for _, r := range rules {
+		missing := lacking(r, now)
+		for _, host := range missing {
+			e.Unevaluated = append(e.Unevaluated, record.Unevaluated{Rule: r.id, Host: host.name, Why: host.why})
+		}
+		if len(missing) < len(now.hosts) {
+			e.Evaluated = append(e.Evaluated, r.id)
+		}
+		found := named(r.id, r.find(now))
+		if r.growth {
+			for _, finding := range named(r.id, r.find(boot)) {
+				if slices.ContainsFunc(found, func(f record.Finding) bool { return alike(f, finding) }) {
+					continue
+				}
+				finding.Confidence = record.Possible
+				found = append(found, finding)
+			}
+		}
+		e.Findings = append(e.Findings, found...)
+	}
+	e.Findings = append([]record.Finding{}, Merge(e.Findings)...)
+	explain(e.Findings)
+	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {
+		return cmp.Compare(rank(a.Confidence), rank(b.Confidence))
+	})
+	e.Drops = drops(now, boot)
+	return e
+}
+
+func named(id string, findings []record.Finding) []record.Finding {
+	for i := range findings {
+		findings[i].ID = id
+	}
+	return findings
+}
+
+// observe arranges snapshots for rules. Boot: what was counted before the first reading.
+func observe(list []record.HostSnapshot, boot bool) observed {
+	var t topology.Topology
+	var trial record.Trial
+	for _, s := range list {
+		r := s.Reading
+		r.Snapshot.Host = r.Host
+		if boot {
+			r.Begin = born(r)
+		} else if s.OverS == 0 {
+			r.Begin = r.End // nothing grew, as far as is known
+		}
+		t.Hosts = append(t.Hosts, topology.Host{Name: r.Host})
+		trial.Hosts = append(trial.Hosts, r)
+	}
+	f := gather(trial, &t)
+	for i, h := range f.hosts {
+		s := list[i]
+		h.state, h.overS, h.boot, h.cpus = s.State, s.OverS, boot, s.Host.CPUs
+		h.counted, h.queued = counted(h.reading), queued(h.reading)
+	}
+	return f
+}
+
+// born is the reading of a host when it was booted: every counter is 0.
+func born(r record.HostReading) (b record.Reading) {
+	if len(r.Begin.Interfaces) > 0 {
+		r.End = r.Begin
+	}
+	for _, i := range r.End.Interfaces {
+		b.Interfaces = append(b.Interfaces, record.InterfaceCounters{Interface: i.Interface})
+	}
+	return b
+}
+
+// counted is what each interface counted between two readings.
+func counted(r record.HostReading) (list []record.InterfaceCounters) {
+	grown := func(before, after uint64) uint64 { return after - min(after, before) }
+	for _, end := range r.End.Interfaces {
+		i := slices.IndexFunc(r.Begin.Interfaces, func(b record.InterfaceCounters) bool { return b.Interface == end.Interface })
+		if i < 0 {
+			continue
+		}
+		b := r.Begin.Interfaces[i]
+		list = append(list, record.InterfaceCounters{
+			Interface: end.Interface, RxPackets: grown(b.RxPackets, end.RxPackets), TxPackets: grown(b.TxPackets, end.TxPackets),
+			RxDropped: grown(b.RxDropped, end.RxDropped), TxDropped: grown(b.TxDropped, end.TxDropped), RxErrors: grown(b.RxErrors, end.RxErrors), TxErrors: grown(b.TxErrors, end.TxErrors),
+			RxMissed: grown(b.RxMissed, end.RxMissed), RxOtherhost: grown(b.RxOtherhost, end.RxOtherhost), RxCRC: grown(b.RxCRC, end.RxCRC), RxLength: grown(b.RxLength, end.RxLength),
+			TxCarrier: grown(b.TxCarrier, end.TxCarrier), Collisions: grown(b.Collisions, end.Collisions), RxNoHandler: grown(b.RxNoHandler, end.RxNoHandler),
+		})
+	}
+	return list
+}
+
+// queued is what each queueing discipline counted between two readings.
+func queued(r record.HostReading) (list []queue) {
+	for _, end := range r.End.Qdiscs {
+		i := slices.IndexFunc(r.Begin.Qdiscs, func(b record.QdiscCounters) bool {
+			return b.Interface == end.Interface && b.Handle == end.Handle && b.Kind == end.Kind
+		})
+		q := queue{QdiscCounters: end}
+		if i >= 0 {
+			b := r.Begin.Qdiscs[i]
+			q.Drops, q.Packets, q.Overlimits = end.Drops-min(end.Drops, b.Drops), end.Packets-min(end.Packets, b.Packets), end.Overlimits-min(end.Overlimits, b.Overlimits)
+		} else if len(r.Begin.Qdiscs) > 0 {
+			continue // it was made between the readings
+		}
+		q.innerOf = slices.ContainsFunc(list, func(o queue) bool { return o.Interface == q.Interface && o.Drops >= q.Drops && o.Drops > 0 })
+		list = append(list, q)
+	}
+	return list
+}
+
+// lack is a host on which a rule cannot be evaluated, and why.
+type lack struct{ name, why string }
+
+// lacking are the hosts whose snapshots do not have what a rule needs.
+func lacking(r rule, f observed) (list []lack) {
+	for _, h := range f.hosts {
+		why := ""
+		for _, part := range r.parts {
+			if missing := h.missing(part); missing != "" && why == "" {
+				why = part + ": " + missing
+			}
+		}
+		if why != "" {
+			list = append(list, lack{h.name, why})
+		}
+	}
+	return list
+}
+
+// missing is why a part of a host's snapshot was not read; empty: it was. A part of which
+// something was read counts as read.
+func (h *host) missing(part string) string {
+	s := h.state
+	switch part {
+	case "snmp":
+		if len(h.reading.End.SNMP) > 0 {
+			return ""
+		}
+		return orNotRead(h.reading.End.Missing, "snmp")
+	case "softnet":
+		if len(h.reading.End.Softnet) > 0 {
+			return ""
+		}
+		return orNotRead(h.reading.End.Missing, "softnet")
+	}
+	i := slices.IndexFunc(s.Parts, func(p record.StatePart) bool { return p.Part == part })
+	if i < 0 {
+		return "not in the snapshot"
+	}
+	read := map[string]bool{"nics": len(s.NICs) > 0, "parameters": len(s.Parameters) > 0, "sockets": s.TCP != nil}
+	if read[part] {
+		return ""
+	}
+	return s.Parts[i].Missing
+}
+
+func orNotRead(missing []string, part string) string {
+	for _, line := range missing {
+		if why, is := strings.CutPrefix(line, part+": "); is {
+			return why
+		}
+	}
+	return "not read"
+}
+
+// explain marks findings that follow from others of the same host, which are at least as sure.
+func explain(findings []record.Finding) {
+	for i := range findings {
+		for _, cause := range findings {
+			if cause.Host == findings[i].Host && cause.ID != findings[i].ID && rank(cause.Confidence) <= rank(findings[i].Confidence) &&
+				slices.Contains(ruleOf(cause.ID).explains, findings[i].ID) && !slices.Contains(ruleOf(findings[i].ID).explains, cause.ID) {
+				findings[i].ExplainedBy = cause.ID
+				break
+			}
+		}
+	}
+}
+
+// drops lists the counters of packets that were not delivered: those that grew between the
+// readings, and the others since the boot.
+func drops(now, boot observed) (list []record.Drop) {
+	for i, h := range now.hosts {
+		for _, d := range dropped(boot.hosts[i]) {
+			d.Boot = true
+			for _, grown := range dropped(h) {
+				if grown.Where == d.Where && grown.Counter == d.Counter {
+					d = grown
+				}
+			}
+			list = append(list, d)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b record.Drop) int {
+		order := func(d record.Drop) int {
+			n := slices.Index([]string{harmful, unknown, harmless}, d.Verdict)
+			if d.Boot {
+				n += 10
+			}
+			return n
+		}
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
+	})
+	return list
+}
+
+func dropped(h *host) (list []record.Drop) {
+	add := func(where, counter string, n uint64, verdict, why string) {
+		if n > 0 {
+			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n), Verdict: verdict, Why: why})
+		}
+	}
+	for _, c := range h.counted {
+		add(c.Interface, "rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
+		add(c.Interface, "rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
+		add(c.Interface, "rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
+		add(c.Interface, "rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
+		add(c.Interface, "rx_dropped", c.RxDropped-min(c.RxDropped, c.RxOtherhost+c.RxNoHandler), unknown, "of protocols that nothing handles, or for want of room")
+		add(c.Interface, "tx_dropped", c.TxDropped, harmful, "not sent")
+		add(c.Interface, "tx_errors", c.TxErrors, harmful, "not sent")
+	}
+	for _, q := range h.queued {
+		if !q.innerOf {
+			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, harmful, "the queue was full, or longer than its target")
+		}
+	}
+	for _, m := range h.reading.End.Softnet {
+		n := m.Dropped
+		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == m.CPU }); i >= 0 {
+			n -= min(n, h.reading.Begin.Softnet[i].Dropped)
+		}
+		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, harmful, "the CPU's backlog was full")
+	}
+	for _, g := range growths {
+		if g.verdict == "" {
+			continue
+		}
+		for _, name := range g.counters {
+			protocol, counter, _ := strings.Cut(name, ".")
+			add(protocol, counter, uint64(h.grown(name)), g.verdict, g.summary)
+		}
+	}
+	add("TcpExt", "IPReversePathFilter", uint64(h.grown("TcpExt.IPReversePathFilter")), harmful, "the strict reverse-path filter")
+	return list
+}

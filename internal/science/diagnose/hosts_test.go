@@ -1,0 +1,252 @@
+package diagnose
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/doctor.md anew")
+
+// hostNamed is a snapshot of a host with a NIC at 1 Gbit/s that works.
+func hostNamed(name string, n int) record.HostSnapshot {
+	numa, on := 0, true
+	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3, Host: record.HostEnvironment{Host: name, CPUs: 8}}
+	s.Reading.Host = name
+	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: fmt.Sprintf("02:00:00:00:00:%02x", n), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n)}}}
+	s.Reading.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
+	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000, AtNs: 3e9}}
+	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000}, map[string]int64{"Tcp.OutSegs": 2000}
+	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
+	s.State = record.HostState{
+		UptimeS: 86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{"net.ipv4.tcp_window_scaling": "1"},
+		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up", Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
+			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true, "tx-tcp-segmentation": true}}},
+	}
+	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files"} {
+		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
+	}
+	return s
+}
+
+// interrupts are three with the same CPUs.
+func interrupts(cpus string) (list []record.IRQ) {
+	for n := range 3 {
+		list = append(list, record.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
+	}
+	return list
+}
+
+// TestHostRules: records of what a lab cannot have, each found by its rule and no other that is
+// at least likely; and none in a host that works.
+func TestHostRules(t *testing.T) {
+	nic := func(change func(*record.NIC)) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) { change(&s.State.NICs[0]) }
+	}
+	end := func(change func(*record.InterfaceCounters)) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) { change(&s.Reading.End.Interfaces[0]) }
+	}
+	grown := func(name string, n int64) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) { s.Reading.End.SNMP[name] = n }
+	}
+	off := false
+	for _, test := range []struct {
+		id     string // empty: nothing is found
+		change func(*record.HostSnapshot)
+	}{
+		{"", func(*record.HostSnapshot) {}},
+		{"half-duplex", nic(func(n *record.NIC) { n.Duplex = "half" })},
+		{"speed-below-best", nic(func(n *record.NIC) { n.SpeedMbps, n.OfferedMbps = 100, 100 })},
+		{"autoneg-off", nic(func(n *record.NIC) { n.Autoneg = &off })},
+		{"carrier-flaps", nic(func(n *record.NIC) { n.CarrierChanges = 40 })},
+		{"pcie-narrow", nic(func(n *record.NIC) {
+			n.PCIe, n.SpeedMbps, n.BestMbps = &record.PCIeLink{Width: 4, MostWidth: 8, GTps: 2.5, MostGTps: 2.5}, 10000, 10000
+		})},
+		{"usb2-adapter", nic(func(n *record.NIC) { n.USBMbps = 480 })},
+		{"emulated-nic", nic(func(n *record.NIC) { n.Driver = "e1000" })},
+		{"one-queue", nic(func(n *record.NIC) { n.Channels = &record.Channels{Combined: 1, MostCombined: 8} })},
+		{"one-cpu-for-interrupts", nic(func(n *record.NIC) { n.IRQs = interrupts("2") })},
+		{"", nic(func(n *record.NIC) { n.IRQs = interrupts("0-7") })},
+		{"offload-off", nic(func(n *record.NIC) { n.Features["rx-gro"] = false })},
+		{"promiscuous", nic(func(n *record.NIC) { n.Promiscuous = true })},
+		{"interface-errors", end(func(c *record.InterfaceCounters) { c.RxErrors, c.RxCRC = 4, 4 })},
+		{"frames-too-long", end(func(c *record.InterfaceCounters) { c.RxErrors, c.RxLength = 4, 4 })},
+		{"rx-dropped", end(func(c *record.InterfaceCounters) { c.RxDropped = 50 })},
+		{"tx-dropped", end(func(c *record.InterfaceCounters) { c.TxDropped = 50 })},
+		{"tx-carrier", end(func(c *record.InterfaceCounters) { c.TxCarrier = 1 })},
+		{"collisions", end(func(c *record.InterfaceCounters) { c.Collisions = 9 })},
+		{"other-host-frames", end(func(c *record.InterfaceCounters) { c.RxOtherhost = 500 })},
+		{"standby-traffic", end(func(c *record.InterfaceCounters) { c.RxNoHandler = 500 })},
+		{"rx-missed", end(func(c *record.InterfaceCounters) { c.RxMissed = 5 })},
+		{"tcp-md5", grown("TcpExt.TCPMD5Failure", 3)},
+		{"", grown("Tcp.RetransSegs", 9)},
+		{"tcp-retransmissions", grown("Tcp.RetransSegs", 30)},
+		{"socket-backlog-drop", grown("TcpExt.TCPBacklogDrop", 3)},
+		{"syn-queue-full", grown("TcpExt.TCPReqQFullDrop", 3)},
+		{"conntrack-full", func(s *record.HostSnapshot) { s.State.Conntrack = &record.Conntrack{Count: 65000, Most: 65536} }},
+		{"files-exhausted", func(s *record.HostSnapshot) { s.State.OpenFiles, s.State.MostFiles = 99, 100 }},
+		{"slow-clock-source", func(s *record.HostSnapshot) {
+			s.State.Clock = &record.ClockSource{Source: "hpet", Available: []string{"tsc", "hpet"}, Synchronised: true}
+		}},
+		{"clock-unsynchronised", func(s *record.HostSnapshot) { s.State.Clock = &record.ClockSource{Source: "tsc"} }},
+		{"powersave-governor", func(s *record.HostSnapshot) { s.State.Governors = map[string]int{"powersave": 8} }},
+		{"resolver-absent", func(s *record.HostSnapshot) { s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}} }},
+		{"", func(s *record.HostSnapshot) {
+			s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}}
+			s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "127.0.0.53:53"}}
+		}},
+		{"resolver-search-long", func(s *record.HostSnapshot) {
+			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9"}, Search: []string{"a", "b", "c"}, Options: []string{"ndots:5"}}
+		}},
+		{"parameter-not-applied", func(s *record.HostSnapshot) {
+			s.State.Parameters["net.core.somaxconn"] = "4096"
+			s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.conf", Line: 3, Key: "net.core.somaxconn", Value: "8192"}}
+		}},
+		{"parameter-set-twice", func(s *record.HostSnapshot) {
+			s.State.Parameters["net.core.somaxconn"] = "8192"
+			s.State.Files = []record.ParameterLine{{File: "a.conf", Line: 3, Key: "net.core.somaxconn", Value: "4096"}, {File: "b.conf", Line: 1, Key: "net.core.somaxconn", Value: "8192"}}
+		}},
+		{"orphans-many", func(s *record.HostSnapshot) {
+			s.State.Sockstat = map[string]int64{"TCP.orphan": 900}
+			s.State.Parameters["net.ipv4.tcp_max_orphans"] = "1000"
+		}},
+		{"neighbour-table-full", func(s *record.HostSnapshot) {
+			s.State.Neighbours = map[string]int{"ipv4": 1020}
+			s.State.Parameters["net.ipv4.neigh.default.gc_thresh3"] = "1024"
+		}},
+		{"backlog-small", func(s *record.HostSnapshot) {
+			s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1, Program: "server"}}
+		}},
+		{"packets-squeezed", func(s *record.HostSnapshot) {
+			s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 10000, Squeezed: 500}}
+		}},
+	} {
+		s := hostNamed("nas", 15)
+		test.change(&s)
+		e := Hosts([]record.HostSnapshot{s})
+		var ids []string
+		for _, f := range e.Findings {
+			ids = append(ids, f.ID)
+			if f.ID == test.id && (len(f.Evidence) == 0 || len(f.Fix) == 0 || f.Reference == "" || f.ExplainedBy != "") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if test.id == "" && len(ids) > 0 || test.id != "" && !slices.Equal(ids, []string{test.id}) {
+			t.Errorf("%q: found %v", test.id, ids)
+		}
+	}
+}
+
+// TestSinceBoot: what grew before the first reading, or where there is only one, is possible.
+func TestSinceBoot(t *testing.T) {
+	for _, over := range []float64{3, 0} {
+		s := hostNamed("nas", 15)
+		s.OverS = over
+		s.Reading.Begin.SNMP["TcpExt.ListenOverflows"], s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 7, 7
+		if over == 0 {
+			s.Reading.Begin = record.Reading{}
+		}
+		e := Hosts([]record.HostSnapshot{s})
+		if len(e.Findings) != 1 || e.Findings[0].Confidence != record.Possible || !strings.Contains(e.Findings[0].Evidence[0], "since boot") {
+			t.Errorf("over %g s: %+v", over, e.Findings)
+		}
+		if len(e.Drops) != 1 || !e.Drops[0].Boot || e.Drops[0].Packets != 7 {
+			t.Errorf("%+v", e.Drops)
+		}
+	}
+}
+
+// TestUnevaluated: a rule without what it needs is not evaluated, and says why.
+func TestUnevaluated(t *testing.T) {
+	s := hostNamed("nas", 15)
+	s.State.NICs, s.State.Parts[0].Missing = nil, "operation not permitted"
+	e := Hosts([]record.HostSnapshot{s})
+	i := slices.IndexFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "half-duplex" })
+	if i < 0 || e.Unevaluated[i].Why != "nics: operation not permitted" || slices.Contains(e.Evaluated, "half-duplex") || !slices.Contains(e.Evaluated, "window-scaling-off") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestExplained: what follows from a cause on the same host says so, and the cause does not.
+func TestExplained(t *testing.T) {
+	s := hostNamed("nas", 15)
+	s.State.Parameters["net.core.somaxconn"] = "16"
+	s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 5
+	explained := map[string]string{}
+	for _, f := range Hosts([]record.HostSnapshot{s, hostNamed("client", 16)}).Findings {
+		explained[f.ID+" "+f.Host] = f.ExplainedBy
+	}
+	// likely cause, certain consequence: the consequence is not folded below what is less sure.
+	if by, found := explained["listen-overflow nas"]; !found || by != "" {
+		t.Errorf("%v", explained)
+	}
+	s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
+	for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
+		explained[f.ID+" "+f.Host] = f.ExplainedBy
+	}
+	if explained["listen-overflow nas"] != "accept-queue-full" || explained["accept-queue-full nas"] != "" {
+		t.Errorf("%v", explained)
+	}
+}
+
+// TestRegistry: every rule of hosts is described, and names rules and parts that there are.
+func TestRegistry(t *testing.T) {
+	known := map[string]bool{}
+	for _, r := range rules {
+		if known[r.id] {
+			t.Errorf("two rules are called %s", r.id)
+		}
+		known[r.id] = true
+	}
+	full := hostNamed("nas", 15)
+	f := observe([]record.HostSnapshot{full}, false)
+	for _, r := range rules {
+		if r.host && !strings.HasSuffix(r.about, ".") {
+			t.Errorf("%s: %q is not a description", r.id, r.about)
+		}
+		for _, other := range r.explains {
+			if !known[other] {
+				t.Errorf("%s explains %s, which is no rule", r.id, other)
+			}
+		}
+		if lack := lacking(r, f); len(lack) > 0 {
+			t.Errorf("%s needs %v, which no snapshot has", r.id, lack)
+		}
+	}
+}
+
+// TestRuleTable: docs/doctor.md has the rules of hosts as the program lists them.
+func TestRuleTable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| rule | found when |\n|---|---|\n")
+	for _, r := range Rules() {
+		if r.About != "" {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID, strings.ReplaceAll(r.About, "|", "\\|"))
+		}
+	}
+	file := filepath.Join("..", "..", "..", "docs", "doctor.md")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- rules -->\n", "<!-- end of rules -->"
+	before, rest, _ := strings.Cut(string(text), begin)
+	_, after, found := strings.Cut(rest, end)
+	want := before + begin + b.String() + end + after
+	if !found {
+		t.Fatalf("%s has no %s", file, end)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(text) != want {
+		t.Errorf("%s is not current: go test ./internal/science/diagnose -update", file)
+	}
+}

@@ -1,0 +1,470 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// Rules about the interfaces of a host: their links, drivers, queues and counters.
+var interfaceRules = []rule{
+	{id: "half-duplex", host: true, about: "A NIC with a link is half duplex.", parts: nicParts, find: eachNIC(halfDuplex), sameCause: sameSummary, explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
+	{id: "speed-below-best", host: true, about: "A NIC's negotiated speed is below the fastest that its port supports.", parts: nicParts, find: eachNIC(speedBelowBest), sameCause: sameSummary},
+	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
+	{id: "link-down", host: true, about: "An interface is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}},
+	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.", parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
+	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the port's rate.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"rx-missed"}},
+	{id: "usb2-adapter", host: true, about: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.", parts: nicParts, find: eachNIC(usb2), sameCause: sameSummary},
+	{id: "emulated-nic", host: true, about: "The driver is that of a NIC which hypervisors emulate register by register.", parts: nicParts, find: eachNIC(emulated), sameCause: sameSummary},
+	{id: "one-queue", host: true, about: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", parts: nicParts, find: eachNIC(oneQueue), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
+	{id: "one-cpu-for-interrupts", host: true, about: "Three or more interrupts of a NIC all have the same single CPU.", parts: nicParts, find: eachNIC(oneCPU), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
+	{id: "offload-off", host: true, about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on.", parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
+	{id: "promiscuous", host: true, about: "An interface that is in no bridge has IFF_PROMISC.", parts: nicParts, find: eachNIC(promiscuous), sameCause: sameSummary, explains: []string{"other-host-frames"}},
+	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
+	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
+	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
+	{id: "qdisc-drop", host: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
+	{id: "frames-too-long", host: true, about: "rx_length_errors grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
+	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, frames for other hosts left out.", growth: true, find: eachCounters(rxDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "tx-dropped", host: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
+	{id: "collisions", host: true, about: "collisions grew.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
+	{id: "other-host-frames", host: true, about: "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.", growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
+	{id: "standby-traffic", host: true, about: "rx_nohandler grew by at least 100 packets and a hundredth of those received.", growth: true, find: eachCounters(standbyTraffic), sameCause: sameSummary},
+}
+
+var nicParts = []string{"nics"}
+
+const (
+	ethtoolPage = "ethtool(8); Linux Documentation/networking/ethtool-netlink.rst"
+	statistics  = "Linux Documentation/networking/statistics.rst"
+)
+
+// port is an interface as all parts of a host's snapshot have it.
+type port struct {
+	h   *host
+	nic record.NIC
+	i   record.InterfaceSnapshot
+}
+
+// hardware: a device has the interface, and no software.
+func (p port) hardware() bool {
+	return p.i.Kind == "" && (p.nic.NUMA != nil || p.nic.Device != "" || p.nic.Bus != "")
+}
+
+func (p port) found(confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {
+	return &record.Finding{Host: p.h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Fix: on(p.h.name, p.h.alone, fix...), Reference: reference}
+}
+
+// eachInterface is a rule's find for each interface of each host.
+func eachInterface(find func(port) *record.Finding) func(observed) []record.Finding {
+	return func(f observed) (findings []record.Finding) {
+		for _, h := range f.hosts {
+			for _, i := range h.reading.Snapshot.Interfaces {
+				p := port{h: h, i: i}
+				if n := slices.IndexFunc(h.state.NICs, func(n record.NIC) bool { return n.Interface == i.Interface }); n >= 0 {
+					p.nic = h.state.NICs[n]
+				}
+				if finding := find(p); finding != nil {
+					findings = append(findings, *finding)
+				}
+			}
+		}
+		return findings
+	}
+}
+
+// eachNIC is the same for interfaces that are up and of which the driver's settings were read.
+func eachNIC(find func(port) *record.Finding) func(observed) []record.Finding {
+	return eachInterface(func(p port) *record.Finding {
+		if p.nic.Interface == "" || !p.i.Up {
+			return nil
+		}
+		return find(p)
+	})
+}
+
+func halfDuplex(p port) *record.Finding {
+	if p.nic.Duplex != "half" || !p.nic.Carrier || !p.hardware() {
+		return nil
+	}
+	return p.found(record.Certain, p.i.Interface+" is half duplex: it cannot send and receive at the same time", ethtoolPage+"; IEEE 802.3, clause 28",
+		[]string{fmt.Sprintf("%s: %d Mbit/s, half duplex%s", p.i.Interface, p.nic.SpeedMbps, negotiates(p.nic))},
+		"ethtool -s "+p.i.Interface+" autoneg on, and the same at the switch's port: an end without autonegotiation makes the other half duplex")
+}
+
+func negotiates(n record.NIC) string {
+	switch {
+	case n.Autoneg == nil:
+		return ""
+	case *n.Autoneg:
+		return ", autonegotiation on"
+	}
+	return ", autonegotiation off"
+}
+
+func speedBelowBest(p port) *record.Finding {
+	n := p.nic
+	if n.SpeedMbps <= 0 || n.BestMbps <= n.SpeedMbps || !p.hardware() {
+		return nil
+	}
+	cause := "cable, transceiver or the other end"
+	if n.OfferedMbps > 0 && n.OfferedMbps <= n.SpeedMbps {
+		cause = "this end offers no more"
+	}
+	return p.found(record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.BestMbps)), ethtoolPage,
+		[]string{fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n))},
+		cause+": ethtool "+p.i.Interface+" lists what each end offers; ethtool -s "+p.i.Interface+" autoneg on")
+}
+
+func mbps(n int64) string { return unit.FormatRate(float64(n) * 1e6) }
+
+func autonegOff(p port) *record.Finding {
+	n := p.nic
+	if n.Autoneg == nil || *n.Autoneg || n.BestMbps < 1000 || !p.hardware() || n.SpeedMbps > 10000 {
+		return nil
+	}
+	return p.found(record.Possible, p.i.Interface+" does not negotiate its link: if the other end does, that becomes half duplex", "IEEE 802.3, clause 28; "+ethtoolPage,
+		[]string{fmt.Sprintf("%s: %s%s", p.i.Interface, mbps(n.SpeedMbps), negotiates(n))}, "ethtool -s "+p.i.Interface+" autoneg on, at both ends")
+}
+
+func linkDown(p port) *record.Finding {
+	if p.nic.Carrier || len(p.globalAddresses()) == 0 {
+		return nil
+	}
+	evidence := []string{fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", p.i.Interface, p.nic.OperState, strings.Join(p.globalAddresses(), ", "))}
+	for _, r := range p.h.reading.Snapshot.Routes {
+		if routeVia(r, p.i.Interface) && len(evidence) < 4 {
+			evidence = append(evidence, "route by it: "+r.Text)
+		}
+	}
+	return p.found(record.Certain, p.i.Interface+" has addresses and routes, but no link", "Linux Documentation/networking/operstates.rst", evidence,
+		"check the cable, the transceiver and the port at the other end; or ip link set dev "+p.i.Interface+" down, so that routes go elsewhere")
+}
+
+// globalAddresses are those but link-local ones.
+func (p port) globalAddresses() []string {
+	return slices.DeleteFunc(slices.Clone(p.i.Addresses), func(a string) bool { return strings.HasPrefix(a, "fe80:") })
+}
+
+// routeVia reports whether a route of a user's leaves by an interface; those that the kernel
+// makes for its own addresses are in table 255.
+func routeVia(r record.RouteEntry, name string) bool {
+	if r.Table == 255 || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
+		return false
+	}
+	words := strings.Fields(r.Text)
+	at := slices.Index(words, "dev")
+	return at >= 0 && at+1 < len(words) && words[at+1] == name
+}
+
+func carrierFlaps(p port) *record.Finding {
+	const often = 10 // per day, of a link that is up
+	days := p.h.state.UptimeS / 86400
+	if !p.hardware() || float64(p.nic.CarrierChanges) < often*max(1, days) {
+		return nil
+	}
+	return p.found(record.Possible, p.i.Interface+" has lost its link often", "Linux Documentation/ABI/testing/sysfs-class-net",
+		[]string{fmt.Sprintf("%s: %d changes of the carrier in the %.1f days since the machine was booted", p.i.Interface, p.nic.CarrierChanges, days)},
+		"cable, transceiver, or energy-efficient Ethernet (ethtool --show-eee "+p.i.Interface+")")
+}
+
+// pcieGbps is what a PCIe link carries of data in one direction, in Gbit/s: 8b/10b coding to
+// 5 GT/s, 128b/130b above (PCI Express Base Specification), without the headers of packets.
+func pcieGbps(width int, gtps float64) float64 {
+	coded := 0.8
+	if gtps > 5 {
+		coded = 128.0 / 130
+	}
+	return float64(width) * gtps * coded
+}
+
+func pcieNarrow(p port) *record.Finding {
+	l := p.nic.PCIe
+	if l == nil || l.MostWidth <= l.Width && l.MostGTps <= l.GTps {
+		return nil
+	}
+	carries := pcieGbps(l.Width, l.GTps)
+	need := float64(max(p.nic.SpeedMbps, p.nic.BestMbps)) / 1e3
+	confidence := record.Possible
+	if need > 0 && carries < 1.15*need { // transaction-layer headers take about a tenth
+		confidence = record.Certain
+	}
+	return p.found(confidence, fmt.Sprintf("%s sits in a PCIe slot that is narrower or slower than the card", p.i.Interface), "Linux Documentation/ABI/testing/sysfs-bus-pci",
+		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; the link is %.3g Gbit/s", p.i.Interface, p.nic.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, need)},
+		"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot")
+}
+
+func usb2(p port) *record.Finding {
+	if p.nic.USBMbps <= 0 || p.nic.USBMbps > 480 || max(p.nic.SpeedMbps, p.nic.BestMbps) < 1000 {
+		return nil
+	}
+	return p.found(record.Certain, p.i.Interface+" is a gigabit adapter at a USB 2 port", "Linux Documentation/ABI/stable/sysfs-bus-usb",
+		[]string{fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", p.i.Interface, p.nic.USBMbps, mbps(max(p.nic.SpeedMbps, p.nic.BestMbps)))}, "plug it into a USB 3 port, or use a PCIe card")
+}
+
+// emulatedDrivers drive NICs that are mostly seen in virtual machines.
+var emulatedDrivers = []string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci"}
+
+func emulated(p port) *record.Finding {
+	if !slices.Contains(emulatedDrivers, p.nic.Driver) {
+		return nil
+	}
+	return p.found(record.Possible, fmt.Sprintf("%s is a NIC of the kind that hypervisors emulate, at a high cost for each packet", p.i.Interface), "Linux Documentation/networking/device_drivers/ethernet",
+		[]string{p.i.Interface + ": driver " + p.nic.Driver}, "in a virtual machine: virtio-net, vmxnet3 or the cloud's own device")
+}
+
+func oneQueue(p port) *record.Finding {
+	c := p.nic.Channels
+	if c == nil || p.h.cpus < 2 || !p.hardware() {
+		return nil
+	}
+	have, most := max(c.Rx, c.Combined), max(c.MostRx, c.MostCombined)
+	if have != 1 || most < 2 {
+		return nil
+	}
+	return p.found(record.Likely, fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d", p.i.Interface, most), "Linux Documentation/networking/scaling.rst",
+		[]string{fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", p.i.Interface, have, most, p.h.cpus)},
+		fmt.Sprintf("ethtool -L %s combined %d", p.i.Interface, min(most, p.h.cpus)))
+}
+
+func oneCPU(p port) *record.Finding {
+	if len(p.nic.IRQs) < 3 || p.h.cpus < 2 { // two are often a queue and the link
+		return nil
+	}
+	first := p.nic.IRQs[0].Affinity
+	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.nic.IRQs, func(i record.IRQ) bool { return i.Affinity != first }) {
+		return nil
+	}
+	return p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs), p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
+		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ, p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)},
+		"run irqbalance, or write each queue's CPU to /proc/irq/N/smp_affinity_list")
+}
+
+// offloads are those without which each packet costs a processor more, by ethtool's names.
+// Software devices have some of them on by default; veth has no GRO, for one.
+var offloads = []struct {
+	feature, option, does string
+	software              bool
+}{
+	{"rx-gro", "gro", "merges received segments", false},
+	{"tx-generic-segmentation", "gso", "hands large segments down the stack", true},
+	{"tx-tcp-segmentation", "tso", "has the device cut segments", true},
+	{"rx-checksum", "rx", "has the device check checksums", false},
+}
+
+func offloadOff(p port) *record.Finding {
+	var off, options []string
+	for _, o := range offloads {
+		on, has := p.nic.Features[o.feature]
+		if has && !on && !slices.Contains(p.nic.Fixed, o.feature) && (p.hardware() || o.software) {
+			off = append(off, fmt.Sprintf("%s: %s (%s) is off, and %s", p.i.Interface, o.feature, o.option, o.does))
+			options = append(options, o.option+" on")
+		}
+	}
+	if len(off) == 0 {
+		return nil
+	}
+	return p.found(record.Likely, fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface), "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)",
+		off, "ethtool -K "+p.i.Interface+" "+strings.Join(options, " "))
+}
+
+func promiscuous(p port) *record.Finding {
+	if !p.nic.Promiscuous || p.i.Master != "" || p.i.Kind == "bridge" {
+		return nil
+	}
+	return p.found(record.Possible, p.i.Interface+" takes all frames, also those for other hosts (promiscuous mode)", "packet(7)",
+		[]string{p.i.Interface + ": IFF_PROMISC is set, and it is in no bridge"}, "end what captures packets; ip link set dev "+p.i.Interface+" promisc off")
+}
+
+func mtuBelowMinimum(p port) *record.Finding {
+	const minimum6 = 1280 // RFC 8200, section 5
+	if !p.i.Up || p.i.MTU >= minimum6 || p.i.MTU == 0 || len(p.i.Addresses) == 0 {
+		return nil
+	}
+	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
+	return p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
+		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)}, fmt.Sprintf("ip link set dev %s mtu 1500, or that of its link", p.i.Interface))
+}
+
+// bridgeMTU finds bridges whose ports have different MTUs: a frame that one takes and another
+// does not is dropped without a message to its sender, since no router is between.
+func bridgeMTU(_ observed, h *host) *record.Finding {
+	ports := map[string][]record.InterfaceSnapshot{}
+	for _, i := range h.reading.Snapshot.Interfaces {
+		if i.Master != "" && i.Up {
+			ports[i.Master] = append(ports[i.Master], i)
+		}
+	}
+	for _, bridge := range h.reading.Snapshot.Interfaces {
+		list := ports[bridge.Interface]
+		if bridge.Kind != "bridge" || len(list) < 2 {
+			continue
+		}
+		least, most := list[0], list[0]
+		for _, i := range list {
+			if i.MTU < least.MTU {
+				least = i
+			}
+			if i.MTU > most.MTU {
+				most = i
+			}
+		}
+		if least.MTU == most.MTU {
+			continue
+		}
+		return &record.Finding{
+			Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("ports of %s have different MTUs: larger frames are dropped at the smaller one, and nobody is told", bridge.Interface),
+			Evidence:  []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface, least.MTU)},
+			Fix:       on(h.name, h.alone, fmt.Sprintf("ip link set dev %s mtu %d, and at the host behind it", least.Interface, most.MTU)),
+			Reference: "RFC 894; RFC 2923, section 2.1; bridge(8)",
+		}
+	}
+	return nil
+}
+
+// macTwice finds two interfaces with one MAC address that are not parts of one another and
+// have addresses of one subnet: a switch learns the address at one port, then at the other.
+func macTwice(_ observed, h *host) *record.Finding {
+	list := h.reading.Snapshot.Interfaces
+	for n, a := range list {
+		for _, b := range list[n+1:] {
+			if a.MAC == "" || a.MAC != b.MAC || !a.Up || !b.Up || stacked(a) || stacked(b) || a.Master != "" || b.Master != "" || !shareSubnet(a, b) {
+				continue
+			}
+			return &record.Finding{
+				Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro", a.Interface, b.Interface),
+				Evidence:  []string{fmt.Sprintf("%s and %s: %s", a.Interface, b.Interface, a.MAC)},
+				Fix:       on(h.name, h.alone, fmt.Sprintf("ip link set dev %s address with another one, such as with the first byte 02", b.Interface)),
+				Reference: "IEEE 802.1D; ip-link(8)",
+			}
+		}
+	}
+	return nil
+}
+
+// stacked interfaces share the address of the one that they are made on.
+func stacked(i record.InterfaceSnapshot) bool {
+	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "bond", "bridge", "vrf", "team"}, i.Kind)
+}
+
+// eachCounters is a rule's find for what each interface counted between two readings.
+func eachCounters(find func(*host, record.InterfaceCounters) *record.Finding) func(observed) []record.Finding {
+	return func(f observed) (findings []record.Finding) {
+		for _, h := range f.hosts {
+			for _, c := range h.counted {
+				if finding := find(h, c); finding != nil {
+					findings = append(findings, *finding)
+				}
+			}
+		}
+		return findings
+	}
+}
+
+// countedOn is a finding about one counter of an interface.
+func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64, fix ...string) *record.Finding {
+	row := fmt.Sprintf("%s: %s grew by %d%s", name, counter, n, h.within())
+	if of > 0 {
+		row += fmt.Sprintf(", beside %d packets", of)
+	}
+	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h"}
+}
+
+func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
+	n := c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
+	if n == 0 {
+		return nil
+	}
+	f := h.countedOn(record.Certain, c.Interface+" receives damaged frames", c.Interface, "rx_errors", n, c.RxPackets,
+		"replace the cable or the transceiver, clean the optics; then the port at the other end: ethtool -S "+c.Interface+" has the kinds of errors")
+	if c.RxCRC > 0 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)", c.Interface, c.RxCRC))
+	}
+	return f
+}
+
+func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.RxLength == 0 {
+		return nil
+	}
+	return h.countedOn(record.Certain, "a neighbour sends longer frames than "+c.Interface+" takes", c.Interface, "rx_length_errors", c.RxLength, c.RxPackets,
+		"one MTU for all hosts and ports of the subnet: ip link show dev "+c.Interface)
+}
+
+// often: packets are worth a finding from so many on, and from this share of all on.
+func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of) }
+
+func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
+	n := c.RxDropped - min(c.RxDropped, c.RxNoHandler+c.RxOtherhost)
+	if !often(n, c.RxPackets) {
+		return nil
+	}
+	return h.countedOn(record.Possible, c.Interface+" drops received packets: of protocols that nothing handles (harmless), or for want of room", c.Interface, "rx_dropped", n, c.RxPackets,
+		"see the table of drops: if no counter of sockets, softnet_stat or the ring grows with it, the packets are of unknown protocols (LLDP, STP), which does no harm")
+}
+
+func txDropped(h *host, c record.InterfaceCounters) *record.Finding {
+	if !often(c.TxDropped, c.TxPackets) {
+		return nil
+	}
+	return h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped", c.TxDropped, c.TxPackets,
+		"see the qdiscs in the table of drops (tc -s qdisc show dev "+c.Interface+"); of a veth pair: its other end is down or full")
+}
+
+func txCarrier(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.TxCarrier == 0 {
+		return nil
+	}
+	return h.countedOn(record.Likely, c.Interface+" lost its carrier while it sent", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets, "check cable and transceiver")
+}
+
+func collisions(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.Collisions == 0 {
+		return nil
+	}
+	return h.countedOn(record.Likely, c.Interface+" sees collisions: its link is half duplex at one end", c.Interface, "collisions", c.Collisions, c.TxPackets,
+		"autonegotiation at both ends: ethtool -s "+c.Interface+" autoneg on")
+}
+
+func otherHostFrames(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.RxOtherhost < 100 || float64(c.RxOtherhost) < 0.1*float64(c.RxPackets) {
+		return nil
+	}
+	return h.countedOn(record.Likely, c.Interface+" receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry", c.Interface, "rx_otherhost_dropped", c.RxOtherhost, c.RxPackets,
+		"see for whom: tcpdump -e -i "+c.Interface+"; the switch's table has no port for that address, or ages it too early")
+}
+
+func standbyTraffic(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.RxNoHandler < 100 || float64(c.RxNoHandler) < 0.01*float64(c.RxPackets) {
+		return nil
+	}
+	return h.countedOn(record.Possible, c.Interface+" is inactive and receives packets, as a standby member of a bond does", c.Interface, "rx_nohandler", c.RxNoHandler, c.RxPackets,
+		"none if these are broadcasts; otherwise the switch sends to the wrong member")
+}
+
+// eachQdisc finds queueing disciplines that drop.
+func eachQdisc(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		for _, q := range h.queued {
+			if q.Drops < 1 || float64(q.Drops) < 1e-5*float64(q.Packets) || q.innerOf {
+				continue
+			}
+			summary := fmt.Sprintf("the queue of %s (%s) drops packets", q.Interface, q.Kind)
+			evidence := []string{fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle, q.Interface, q.Drops, h.within(), q.Packets, q.Overlimits, unit.FormatBytes(float64(q.Backlog)))}
+			confidence := record.Likely
+			if q.Drops >= 10 {
+				confidence = record.Certain
+			}
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)",
+				Fix: on(h.name, h.alone, "a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
+			})
+		}
+	}
+	return findings
+}

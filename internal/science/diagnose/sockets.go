@@ -1,0 +1,161 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// Rules about sockets and the states of connections.
+var socketRules = []rule{
+	{id: "accept-queue-full", host: true, about: "More connections wait for accept(2) than a listener's backlog.", parts: socketParts, find: each(everyHost, acceptQueueFull), explains: []string{"listen-overflow", "tcp-retransmissions"}},
+	{id: "backlog-small", host: true, about: "A listener's backlog is below 8, on an address other than the loopback's.", parts: socketParts, find: each(everyHost, backlogSmall), explains: []string{"accept-queue-full", "listen-overflow"}},
+	{id: "close-wait", host: true, about: "At least 20 connections are in CLOSE-WAIT.", parts: socketParts, find: each(everyHost, closeWait)},
+	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "connect-fails", "connections-timed-out"}},
+	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "connections-timed-out"}},
+	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}},
+	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow"}},
+	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
+	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT are at least half as many as the local port range has ports.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
+	{id: "orphans-many", host: true, about: "Orphaned connections are at least a quarter of tcp_max_orphans.", parts: []string{"sockstat", "parameters"}, find: each(everyHost, orphans)},
+}
+
+var socketParts = []string{"sockets"}
+
+func acceptQueueFull(_ observed, h *host) *record.Finding {
+	rows := h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > l.Backlog },
+		func(l record.Listener) string {
+			return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog)
+		})
+	if len(rows) == 0 {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Certain, Summary: "a program does not accept connections as fast as they come: its queue is full now", Evidence: rows, Reference: "listen(2); accept(2)"}
+	finding.Fix, finding.Settings = h.fixed([]string{"see what the program waits for; a larger backlog in its listen(2), and:"}, "net.core.somaxconn", "8192")
+	return finding
+}
+
+func backlogSmall(_ observed, h *host) *record.Finding {
+	const few = 8
+	rows := h.listenersWhere(func(l record.Listener) bool {
+		return l.Protocol == "tcp" && l.Backlog < few && !strings.HasPrefix(l.Local, "127.") && !strings.HasPrefix(l.Local, "[::1]")
+	}, func(l record.Listener) string { return fmt.Sprintf("%s: backlog %d", l.Local, l.Backlog) })
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "a program lets only a few connections wait for accept(2): more at once are delayed by a second and longer", Evidence: rows,
+		Fix: on(h.name, h.alone, "a larger backlog in the program's listen(2), such as 128"), Reference: "listen(2)"}
+}
+
+func closeWait(_ observed, h *host) *record.Finding {
+	const many = 20
+	n := h.state.TCP["CLOSE-WAIT"]
+	if n < many {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "a program does not close connections that its peers have closed", Reference: "RFC 9293, section 3.6; close(2)",
+		Evidence: []string{fmt.Sprintf("%d connections in CLOSE-WAIT", n)}, Fix: on(h.name, h.alone, "ss -tnp state close-wait names the program; each takes a descriptor until it ends")}
+	finding.Evidence = append(finding.Evidence, h.connections(func(c record.Connection) bool { return c.State == "CLOSE-WAIT" }, 3)...)
+	return finding
+}
+
+// connections are rows of connections, at most so many.
+func (h *host) connections(where func(record.Connection) bool, most int) (rows []string) {
+	for _, c := range h.state.Notable {
+		if !where(c) || len(rows) == most {
+			continue
+		}
+		row := fmt.Sprintf("%s to %s: %s, %d bytes unread, %d unacknowledged", c.Local, c.Remote, c.State, c.ReceiveQueue, c.SendQueue)
+		if i := c.Info; i != nil && i.Backoff > 0 {
+			row += fmt.Sprintf("; %d timeouts in a row", i.Backoff)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func synUnanswered(_ observed, h *host) *record.Finding {
+	waits := func(c record.Connection) bool {
+		return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
+	}
+	rows := h.connections(waits, 6)
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the way there or back is broken", Evidence: rows,
+		Fix: on(h.name, h.alone, "ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"), Reference: "RFC 9293, section 3.8.1"}
+}
+
+func unacknowledged(_ observed, h *host) *record.Finding {
+	const stalled = 2
+	waits := func(c record.Connection) bool {
+		i := c.Info
+		if i == nil || i.Backoff < stalled || c.SendQueue == 0 || c.State == "SYN-SENT" || c.State == "SYN-RECV" {
+			return false
+		}
+		return i.Lacking("snd_wnd_bytes") != "" || i.SndWnd >= i.SndMSS // otherwise it probes a zero window
+	}
+	rows := h.connections(waits, 6)
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
+		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a way around", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
+}
+
+func unreadData(_ observed, h *host) *record.Finding {
+	const much = 64 << 10
+	rows := h.connections(func(c record.Connection) bool { return c.State == "ESTAB" && c.ReceiveQueue >= much }, 6)
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "data has arrived that its program does not read", Evidence: rows,
+		Fix: on(h.name, h.alone, "ss -tnp names the program: see whether it waits for a disk, a lock or a CPU"), Reference: "tcp(7)"}
+}
+
+func udpQueueFull(_ observed, h *host) *record.Finding {
+	const much = 32 << 10
+	rows := h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "udp" && l.Queued >= much },
+		func(l record.Listener) string {
+			return fmt.Sprintf("udp %s: %s wait to be read, %d datagrams were dropped", l.Local, unit.FormatBytes(float64(l.Queued)), l.Drops)
+		})
+	if len(rows) == 0 {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "datagrams have arrived that their program does not read", Evidence: rows,
+		Fix: on(h.name, h.alone, "ss -unp names the program; a larger SO_RCVBUF only helps against bursts"), Reference: "udp(7)"}
+}
+
+func halfOpen(_ observed, h *host) *record.Finding {
+	const many = 64
+	n := h.state.TCP["SYN-RECV"] + h.state.TCP["NEW-SYN-RECV"]
+	if n < many {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "many connections are half open: their peers do not complete the handshake", Reference: "RFC 4987",
+		Evidence: []string{fmt.Sprintf("%d connections in SYN-RECV", n)}, Fix: on(h.name, h.alone, "ss -tn state syn-recv: from one network an attack, from everywhere answers that do not arrive")}
+}
+
+func timeWait(_ observed, h *host) *record.Finding {
+	const key = "net.ipv4.ip_local_port_range"
+	first, last := h.number(key, 0), h.number(key, 1)
+	n := int64(h.state.TCP["TIME-WAIT"])
+	if first < 0 || last < first || 2*n < last-first+1 {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left", Reference: "RFC 9293, section 3.6; ip(7)",
+		Evidence: []string{fmt.Sprintf("%d in TIME-WAIT; %s = %d %d", n, key, first, last)}}
+	finding.Fix, finding.Settings = h.fixed([]string{"keep connections open for several requests; or:"}, "net.ipv4.tcp_tw_reuse", "1", key, "1024 65535")
+	return finding
+}
+
+func orphans(_ observed, h *host) *record.Finding {
+	n, most := h.state.Sockstat["TCP.orphan"], h.number("net.ipv4.tcp_max_orphans", 0)
+	if most <= 0 || n*4 < most {
+		return nil
+	}
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "many connections have no program any more and wait for their peers", Reference: ipSysctl,
+		Evidence: []string{fmt.Sprintf("%d orphans; net.ipv4.tcp_max_orphans is %d", n, most)}, Fix: on(h.name, h.alone, "peers that vanish; sysctl -w net.ipv4.tcp_orphan_retries=2")}
+}
