@@ -134,6 +134,10 @@ func wrongFiles(t *testing.T) {
 			"    b: {interfaces: {eth0: {addresses: [10.0.0.2/24, 10.0.0.3/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b, destination: 10.0.1.9}]}\n",
 		"tab.yaml":  "study: nas\ntopology:\n\thosts:\n",
 		"blog.conf": "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
+		"host.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mac":"02:00:00:00:00:01","mtu":1500,"up":true,"addresses":["192.0.2.1/24"]}],"routes":[{"table":254,"to":"198.51.100.0/24","text":"blackhole 198.51.100.0/24 proto static metric 1024"}]},` +
+			`"begin":{"interfaces":[{"interface":"enp3s0f0np0"}]},"end":{"began_ns":3000000000,"interfaces":[{"interface":"enp3s0f0np0","rx_dropped":5000,"rx_errors":70,"rx_crc_errors":70,"at_ns":3000000000}],"snmp":{"TcpExt.ListenOverflows":7}}},` +
+			`"state":{"parameters":{"net.ipv4.tcp_window_scaling":"0","net.ipv4.tcp_rmem":"4096 65536 262144"},"parts":[{"part":"parameters"},{"part":"nics","missing":"open ethtool: operation not permitted"}]}}`,
+		"later.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mtu":9000,"up":true,"addresses":["192.0.2.1/24","2001:db8:1234:5678:9abc:def0:1234:5678/64"]}]}},"state":{"parameters":{"net.ipv4.tcp_rmem":"4096 131072 6291456"},"parts":[]}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(".", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

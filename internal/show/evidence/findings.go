@@ -130,3 +130,28 @@ func treatmentsOf(v *view.View, f record.Finding) string {
 	}
 	return strings.Join(names, "; ")
 }
+
+// HostFindings are the findings on hosts: causes with evidence and fix, and with each the
+// findings that follow from it; these are in full if all is set.
+func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
+	for _, f := range findings {
+		if f.ExplainedBy != "" && !all {
+			continue
+		}
+		s := findingStatement(f, len(list) == 0, f.Evidence, f.Fix)
+		var follow []string
+		for _, other := range findings {
+			if other.Host == f.Host && other.ExplainedBy == f.ID {
+				follow = words.Distinct(follow, other.ID)
+			}
+		}
+		if len(follow) > 0 {
+			s.Items = append(s.Items, document.Item{Mark: "explains:", Text: words.List(follow), Tone: document.Quiet})
+		}
+		if f.ExplainedBy != "" {
+			s.Items = append(s.Items, document.Item{Mark: "follows from:", Text: f.ExplainedBy, Tone: document.Quiet})
+		}
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,0 +1,220 @@
+package compare
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// SnapshotDiff is what differs between two snapshots of hosts.
+type SnapshotDiff struct {
+	Schema   string   `json:"schema"` // linerate.diff/v1
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Changes  []Change `json:"changes"`
+	Counters []Change `json:"counters,omitempty"`
+}
+
+// Change is one value that differs. An empty value is absent.
+type Change struct {
+	Section string `json:"section"`
+	What    string `json:"what"`
+	From    string `json:"from,omitempty"`
+	To      string `json:"to,omitempty"`
+	// Grew is by how much a counter grew.
+	Grew int64 `json:"grew,omitempty"`
+}
+
+// sections are the parts of a document in the order in which their changes are listed: by the
+// beginning of their path in it. Counting parts hold counters.
+var sections = []struct {
+	path, name string
+	counting   bool
+}{
+	{"reading.snapshot.interfaces", "interfaces", false},
+	{"reading.snapshot.routes", "routes", false},
+	{"reading.snapshot.rules", "rules", false},
+	{"reading.snapshot.neighbours", "neighbours", false},
+	{"reading.snapshot.arp_answers", "ARP answers", false},
+	{"reading.snapshot.fdb", "forwarding table", false},
+	{"state.nics", "NICs", false},
+	{"state.parameters", "parameters", false},
+	{"state.parameter_files", "parameter files", false},
+	{"state.listeners", "listeners", false},
+	{"state.resolver", "resolver", false},
+	{"state.clock.source", "clock", false},
+	{"state.clock.synchronised", "clock", false},
+	{"state.cpu_governors", "CPUs", false},
+	{"state.memory_bytes", "machine", false},
+	{"state.conntrack.most", "connection tracking", false},
+	{"environment", "machine", false},
+	{"reading.end.interfaces", "interface counters", true},
+	{"reading.end.qdiscs", "qdisc counters", true},
+	{"reading.end.snmp", "protocol counters", true},
+	{"reading.end.softnet", "softnet counters", true},
+}
+
+// volatile are the ends of paths of values that change all the time, or that say nothing.
+var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".peer_index"}
+
+// volatileKeys are kernel parameters that are figures of the moment.
+var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
+
+// keys identify the members of lists: the first that an element has.
+var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle", "cpu"}
+
+// Snapshots lists what differs between two snapshots, section by section.
+func Snapshots(from, to record.HostSnapshot) SnapshotDiff {
+	d := SnapshotDiff{Schema: "linerate.diff/v1", From: from.Reading.Host, To: to.Reading.Host, Changes: []Change{}}
+	before, after := flattened(from), flattened(to)
+	paths := map[string]bool{}
+	for path := range before {
+		paths[path] = true
+	}
+	for path := range after {
+		paths[path] = true
+	}
+	for n, section := range sections {
+		var changes []Change
+		for path := range paths {
+			rest, is := strings.CutPrefix(path, section.path)
+			if !is || sectionOf(path) != n || before[path] == after[path] || strings.HasSuffix(path, ".at_ns") || partOfNew(path, before, after) {
+				continue
+			}
+			c := Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path], To: after[path]}
+			if c.What == "" {
+				c.What = section.path[strings.LastIndexByte(section.path, '.')+1:]
+			}
+			a, errA := strconv.ParseInt(cmp.Or(c.From, "0"), 10, 64)
+			b, errB := strconv.ParseInt(cmp.Or(c.To, "0"), 10, 64)
+			switch {
+			case section.counting && errA == nil && errB == nil:
+				c.Grew = b - a
+			case section.counting:
+				continue
+			case isVolatile(path):
+				continue
+			}
+			changes = append(changes, c)
+		}
+		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.What, b.What) })
+		if section.counting {
+			d.Counters = append(d.Counters, changes...)
+		} else {
+			d.Changes = append(d.Changes, changes...)
+		}
+	}
+	return d
+}
+
+// partOfNew reports whether a value belongs to a member of a list that only one of the two
+// documents has, which is a change by itself.
+func partOfNew(path string, before, after map[string]string) bool {
+	for end := strings.LastIndexByte(path, '.'); end > 0; end = strings.LastIndexByte(path[:end], '.') {
+		was, is := before[path[:end]], after[path[:end]]
+		if was != is && (was == present || is == present) {
+			return true
+		}
+	}
+	return false
+}
+
+// present is the value of a member of a list itself.
+const present = "present"
+
+func sectionOf(path string) int {
+	best := -1
+	for i, s := range sections {
+		if strings.HasPrefix(path, s.path) && (best < 0 || len(s.path) > len(sections[best].path)) {
+			best = i
+		}
+	}
+	return best
+}
+
+func isVolatile(path string) bool {
+	return slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
+		slices.ContainsFunc(volatileKeys, func(key string) bool { return strings.HasSuffix(path, key) }) ||
+		strings.Contains(path, ".driver_counters.") || strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
+}
+
+// flattened is a document as values by path: members of lists by what identifies them, others
+// by their text.
+func flattened(s record.HostSnapshot) map[string]string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil
+	}
+	var tree any
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	if decoder.Decode(&tree) != nil {
+		return nil
+	}
+	values := map[string]string{}
+	flatten(values, "", tree)
+	return values
+}
+
+func flatten(values map[string]string, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			flatten(values, strings.TrimPrefix(path+"."+key, "."), inner)
+		}
+	case []any:
+		for _, element := range v {
+			name := identity(element)
+			at := path + "." + name
+			for n := 2; taken(values, at); n++ {
+				at = fmt.Sprintf("%s.%s#%d", path, name, n)
+			}
+			if inner, is := element.(map[string]any); is {
+				values[at] = present
+				flatten(values, at, withoutKey(inner, name))
+				continue
+			}
+			values[at] = present
+		}
+	case nil:
+	default:
+		values[path] = fmt.Sprint(v)
+	}
+}
+
+func taken(values map[string]string, path string) bool { _, is := values[path]; return is }
+
+// identity is what a member of a list is called.
+func identity(element any) string {
+	object, is := element.(map[string]any)
+	if !is {
+		return fmt.Sprint(element)
+	}
+	if text, is := object["text"]; is { // a route, as ip(8) prints it
+		return fmt.Sprint(text)
+	}
+	_, whole := object["mtu"] // an interface, which keeps its name when its MAC address changes
+	var names []string
+	for _, key := range keys {
+		value, is := object[key]
+		if text := fmt.Sprint(value); is && text != "" && !(whole && key != "interface") && len(names) < 2 {
+			names = append(names, text)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func withoutKey(object map[string]any, name string) map[string]any {
+	rest := map[string]any{}
+	for key, value := range object {
+		if !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to" {
+			rest[key] = value
+		}
+	}
+	return rest
+}

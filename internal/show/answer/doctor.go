@@ -1,0 +1,40 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/show/words"
+)
+
+// Doctor is the conclusion of a diagnosis of hosts in a sentence: the causes that are at least
+// likely, and otherwise that there are none.
+func Doctor(e record.Evaluation) string {
+	var causes []string
+	possible, hosts := 0, len(e.Hosts) > 1
+	for _, f := range e.Findings {
+		switch {
+		case f.ExplainedBy != "":
+		case f.Confidence == record.Possible:
+			possible++
+		default:
+			text := f.Summary
+			if hosts {
+				text = f.Host + ": " + text
+			}
+			causes = append(causes, text)
+		}
+	}
+	more := ""
+	if possible > 0 {
+		more = fmt.Sprintf(" %s possible.", words.Count(possible, "cause")+" "+words.Verb(possible, "is", "are"))
+	}
+	switch len(causes) {
+	case 0:
+		return fmt.Sprintf("Nothing was found that slows %s down.%s", strings.Join(e.Hosts, ", "), more)
+	case 1:
+		return words.Sentence(causes[0]) + "." + more
+	}
+	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
+}

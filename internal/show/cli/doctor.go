@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/host/hoststate"
+	"linerate/internal/model/record"
+	"linerate/internal/model/source"
+	"linerate/internal/science/diagnose"
+	"linerate/internal/show/answer"
+	"linerate/internal/show/present"
+)
+
+type doctorFlags struct {
+	hosts, via []string
+	over       time.Duration
+	failOn     string
+	all        bool
+	list       bool
+	explain    string
+	asJSON     bool
+}
+
+var confidences = []string{record.Certain, record.Likely, record.Possible}
+
+func newDoctorCommand(s streams) *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor [SNAPSHOT…]",
+		Short: "Find causes of a slow or broken network on a host, with evidence and fix",
+		Long: `Find causes of a slow or broken network on hosts, each with its evidence and
+what removes it. Nothing is changed.
+
+Without an argument this host is looked at; with files, what linerate snapshot
+has written on other hosts ("-": standard input). With --host or --via linerate
+snapshot is executed on the host by ssh or by another command. Several snapshots
+are also compared with each other: addresses, MTUs, prefix lengths, ARP entries.
+
+Counters are read twice, --over apart: what grew is what goes on now. What was
+counted before, since the boot, is possible at most. A cause and what follows
+from it are one entry.
+
+Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed;
+2 bad usage or input; 3 something was found.`,
+		Example: `  linerate doctor
+  linerate doctor --over 10s --host root@nas --host root@client
+  linerate doctor nas.json client.json
+  linerate doctor --explain wrong-neighbour`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+				return usageError(err)
+			}
+			switch {
+			case f.explain != "":
+				return f.explained(s)
+			case f.list:
+				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", diagnose.Rules()}, asText(present.Rules(diagnose.Rules())))
+			}
+			snapshots, err := f.snapshots(cmd.Context(), s, args)
+			if err != nil {
+				return err
+			}
+			return f.evaluate(s, snapshots)
+		},
+	}
+	flags := cmd.Flags()
+	durationVar(flags, &f.over, 0, "over", "3s", "time between the two readings of the counters; 0s: one reading, since boot")
+	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, as root@nas (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, as 'nas=ip netns exec nas' (may be repeated)")
+	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely, "exit with 3 for findings that are at least so sure: certain, likely, possible")
+	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
+	flags.BoolVar(&f.list, "list", false, "list the rules")
+	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1)")
+	return cmd
+}
+
+type ruleList struct {
+	Schema string          `json:"schema"`
+	Rules  []diagnose.Rule `json:"rules"`
+}
+
+func (f doctorFlags) explained(s streams) error {
+	rules := diagnose.Rules()
+	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == f.explain })
+	if i < 0 {
+		var ids []string
+		for _, r := range rules {
+			ids = append(ids, r.ID)
+		}
+		return usageError(fmt.Errorf("--explain %s: no such rule%s; linerate doctor --list has them", f.explain, source.DidYouMean(f.explain, ids)))
+	}
+	return s.answer(f.asJSON, rules[i], asText(present.Rule(rules[i])))
+}
+
+func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot) error {
+	e := diagnose.Hosts(snapshots)
+	e.Answer = answer.Doctor(e)
+	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(e.Findings, func(found record.Finding) bool {
+		return slices.Index(confidences, found.Confidence) <= slices.Index(confidences, f.failOn)
+	}) {
+		return statusError{ExitDoubt, nil}
+	}
+	return nil
+}
+
+// snapshots reads files and hosts, the hosts at the same time; this host where none is named.
+func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
+	for _, file := range files {
+		snapshot, err := readSnapshot(s, file)
+		if err != nil {
+			return nil, usageError(err)
+		}
+		list = append(list, snapshot)
+	}
+	reached, err := reachedHosts(f.hosts, f.via)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	if len(list)+len(reached) == 0 {
+		if f.over > 0 {
+			say(s.err, "linerate: reading this host for %s\n", f.over)
+		}
+		snapshot, err := hoststate.Read(ctx, hoststate.Options{Over: f.over})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, snapshot)
+	}
+	remote, err := snapshotsOf(ctx, reached, f.over)
+	if err != nil {
+		return nil, err
+	}
+	return named(append(list, remote...)), nil
+}

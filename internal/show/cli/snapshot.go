@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/host/hoststate"
+	"linerate/internal/model/record"
+	"linerate/internal/show/export"
+	"linerate/internal/show/redact"
+)
+
+// mostOver bounds the time between two readings.
+const mostOver = time.Hour
+
+type snapshotFlags struct {
+	over   time.Duration
+	name   string
+	out    string
+	redact bool
+}
+
+func newSnapshotCommand(s streams) *cobra.Command {
+	var f snapshotFlags
+	cmd := &cobra.Command{
+		Use:   "snapshot",
+		Short: "Print the network state of this host as one document",
+		Long: `Print the network state of this host as one JSON document, for doctor and diff,
+here or elsewhere: interfaces with driver, link, rings, queues, offloads,
+interrupts and counters; qdiscs, addresses, neighbours, routes, rules, bridges;
+kernel parameters and the files that set them; sockets, protocol counters, CPUs,
+memory, clock and resolver.
+
+Nothing on the host is changed. ARP requests are sent for the addresses of its
+neighbours and its own. Without root some parts are missing, each with the reason.
+
+With --redact addresses and names are replaced, each always by the same one, so
+that equal prefixes stay equal; names of programs and interfaces stay.`,
+		Example: `  linerate snapshot > before.json
+  linerate snapshot --over 5s --redact -o nas.json
+  ssh root@nas linerate snapshot | linerate doctor -`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return usageError(err)
+			}
+			snapshot, err := hoststate.Read(cmd.Context(), hoststate.Options{Name: f.name, Over: f.over})
+			if err != nil {
+				return err
+			}
+			return f.write(s, snapshot)
+		},
+	}
+	flags := cmd.Flags()
+	durationVar(flags, &f.over, 0, "over", "0s", "read the counters twice, so long apart; 0s: once, since boot")
+	flags.StringVar(&f.name, "name", "", "the host's `name` in the document (default: its host name)")
+	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output")
+	flags.BoolVar(&f.redact, "redact", false, "replace addresses and names")
+	return cmd
+}
+
+func (f snapshotFlags) check() error {
+	if f.over < 0 || f.over > mostOver {
+		return fmt.Errorf("--over %s: expected 0 to %s", f.over, mostOver)
+	}
+	return nil
+}
+
+func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
+	if f.redact {
+		var key [32]byte
+		if _, err := rand.Read(key[:]); err != nil {
+			return err
+		}
+		redacted, err := redact.Snapshot(snapshot, key)
+		if err != nil {
+			return err
+		}
+		snapshot = redacted
+	}
+	if f.out == "" {
+		return export.Indented(s.out, snapshot)
+	}
+	err := export.WriteFile(f.out, func(w io.Writer) error { return export.Indented(w, snapshot) })
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	return nil
+}

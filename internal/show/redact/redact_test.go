@@ -1,0 +1,71 @@
+package redact
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// common is the length of the longest prefix of two addresses.
+func common(a, b netip.Addr) int {
+	for bits := a.BitLen(); bits >= 0; bits-- {
+		if p, err := a.Prefix(bits); err == nil && p.Contains(b) {
+			return bits
+		}
+	}
+	return -1
+}
+
+// TestPrefixes: addresses share as long a prefix afterwards as before.
+func TestPrefixes(t *testing.T) {
+	r := redactor{key: [32]byte{7}}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		a := netip.AddrFrom4([4]byte{byte(1 + random.IntN(100)), byte(random.IntN(4)), byte(random.IntN(4)), byte(random.IntN(256))})
+		b := netip.AddrFrom4([4]byte{a.As4()[0], byte(random.IntN(4)), byte(random.IntN(4)), byte(random.IntN(256))})
+		if got, want := common(r.address(a), r.address(b)), common(a, b); got != want {
+			t.Fatalf("%s and %s share %d bits, %s and %s %d", a, b, want, r.address(a), r.address(b), got)
+		}
+	}
+	for _, kept := range []string{"127.0.0.1", "0.0.0.0", "224.0.0.1", "::1", "::", "ff02::1", "255.255.255.0"} {
+		if a := netip.MustParseAddr(kept); r.address(a) != a {
+			t.Errorf("%s became %s", a, r.address(a))
+		}
+	}
+	if a := r.address(netip.MustParseAddr("fe80::1")); !a.IsLinkLocalUnicast() {
+		t.Errorf("fe80::1 became %s", a)
+	}
+}
+
+// TestSnapshot: no address and no name of a snapshot is left, and equal ones stay equal.
+func TestSnapshot(t *testing.T) {
+	s := record.HostSnapshot{Reading: record.HostReading{Host: "nas"}, Host: record.HostEnvironment{Host: "nas"}}
+	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56", Addresses: []string{"192.168.77.15/24", "2001:db8:77::15/64"}}}
+	s.Reading.Snapshot.Routes = []record.RouteEntry{{Text: "default via 192.168.77.1 dev eth0 src 192.168.77.15", To: "0.0.0.0/0"}}
+	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"}, {Local: "0.0.0.0:22"}}
+	s.State.Resolver = &record.Resolver{Search: []string{"corp.example"}}
+	redacted, err := Snapshot(s, [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(redacted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example"} {
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%q is left: %s", secret, text)
+		}
+	}
+	address, _, _ := strings.Cut(redacted.Reading.Snapshot.Interfaces[0].Addresses[0], "/")
+	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) || redacted.State.Listeners[0].Local != address+":445" {
+		t.Errorf("not the same address everywhere: %s", text)
+	}
+	if !redacted.Redacted || redacted.State.Listeners[2].Local != "0.0.0.0:22" || !strings.HasPrefix(redacted.Reading.Snapshot.Interfaces[0].MAC, "52:54:00:") {
+		t.Errorf("%s", text)
+	}
+}
