@@ -125,7 +125,7 @@ func wrongKind(verb, file string, text []byte) error {
 	study := studyLine.Match(text)
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
-		return fmt.Errorf("%s is a study: linerate run %s; to try settings on its hosts: linerate tune FILE --on %[2]s", file, quote(file))
+		return fmt.Errorf("%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
 	case verb == "measure" && study:
 		return fmt.Errorf("%s is a study: linerate run %s", file, quote(file))
 	case verb != "tune" && settings && !study:

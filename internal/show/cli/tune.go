@@ -37,8 +37,8 @@ in a lab of two hosts and a link. LIST is one of the published lists that come w
 linerate (--lists).`,
 		Example: `  linerate tune /etc/sysctl.d /etc/sysctl.conf
   linerate tune linux-10g --rate 1gbit --rtt 50ms --ablate
-  linerate tune nas.conf --on nas.yaml --host nas --keep 90-nas.conf
-  linerate tune nas.conf --on nas.yaml --search net.ipv4.tcp_rmem.max=4MiB..64MiB`,
+  linerate tune nas.conf --on path.yaml --host nas --keep 90-nas.conf
+  linerate tune nas.conf --on path.yaml --search net.ipv4.tcp_rmem.max=4MiB..64MiB`,
 		Annotations: map[string]string{
 			flagSections: `Common flags: lint lists on rate rtt loss ablate keep host json quiet
 				What is judged: response margin accept-goodput accept-latency search
