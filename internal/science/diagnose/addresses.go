@@ -16,7 +16,7 @@ var addressRules = []rule{
 	{id: "gateway-off-link", host: true, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
 	{id: "neighbour-failed", host: true, about: "Neighbour entries are FAILED or INCOMPLETE.", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
-	{id: "blackhole-route", host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
+	{id: "blackhole-route", host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
 	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain).", find: each(everyHost, strictFilter), parts: []string{"parameters"}, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
 	{id: "wrong-neighbour", host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered"}},
@@ -201,17 +201,21 @@ func neighbourTable(f observed) (findings []record.Finding) {
 // blackhole finds routes that discard, but those of the kernel's own.
 func blackhole(_ observed, h *host) *record.Finding {
 	var rows []string
+	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
 		word, _, _ := strings.Cut(r.Text, " ")
 		if slices.Contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
+			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {
+				confidence = record.Likely // a person's
+			}
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	return &record.Finding{
-		Host: h.name, Confidence: record.Likely, Summary: "routes discard packets on purpose",
+		Host: h.name, Confidence: confidence, Summary: "routes discard packets on purpose",
 		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"), Reference: "ip-route(8)",
 	}
 }
@@ -300,13 +304,25 @@ type pair struct {
 	a, b     record.InterfaceSnapshot
 }
 
+// inside reports whether an interface leads to what is on its own host alone: a bridge without
+// a port to a network, as containers and virtual machines have, or a dummy. Several hosts may
+// have the same addresses there.
+func (h *host) inside(i record.InterfaceSnapshot) bool {
+	if i.Kind == "dummy" {
+		return true
+	}
+	return i.Kind == "bridge" && !slices.ContainsFunc(h.reading.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool {
+		return p.Master == i.Interface && !slices.Contains([]string{"veth", "tun", "tap"}, p.Kind)
+	})
+}
+
 // neighbouring are the pairs of up interfaces of different hosts with addresses of one subnet.
 func (f observed) neighbouring() (pairs []pair) {
 	for n, h := range f.hosts {
 		for _, other := range f.hosts[n+1:] {
 			for _, a := range h.reading.Snapshot.Interfaces {
 				for _, b := range other.reading.Snapshot.Interfaces {
-					if a.Up && b.Up && shareSubnet(a, b) {
+					if a.Up && b.Up && shareSubnet(a, b) && !h.inside(a) && !other.inside(b) {
 						pairs = append(pairs, pair{h, other, a, b})
 					}
 				}

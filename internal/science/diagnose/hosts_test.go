@@ -162,6 +162,32 @@ func TestSinceBoot(t *testing.T) {
 	}
 }
 
+// TestInside: networks of containers are each host's own, and a bridge without ports is no link
+// that is down.
+func TestInside(t *testing.T) {
+	hosts := []record.HostSnapshot{hostNamed("a", 1), hostNamed("b", 2)}
+	for i := range hosts {
+		s := &hosts[i]
+		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+			record.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i, MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
+			record.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
+		s.State.NICs = append(s.State.NICs, record.NIC{Interface: "docker0"})
+		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, Text: "blackhole 10.244.7.0/26 proto bird"}}
+	}
+	for _, f := range Hosts(hosts).Findings {
+		if f.ID != "blackhole-route" || f.Confidence != record.Possible {
+			t.Errorf("%+v", f)
+		}
+	}
+	// With a port to a network it is one.
+	for i := range hosts {
+		hosts[i].Reading.Snapshot.Interfaces[0].Master, hosts[i].Reading.Snapshot.Interfaces[0].Addresses = "docker0", nil
+	}
+	if got := names(Hosts(hosts).Findings); !strings.Contains(got, "address-twice") || !strings.Contains(got, "mtu-differs") {
+		t.Error(got)
+	}
+}
+
 // TestUnevaluated: a rule without what it needs is not evaluated, and says why.
 func TestUnevaluated(t *testing.T) {
 	s := hostNamed("nas", 15)

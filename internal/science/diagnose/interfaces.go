@@ -14,7 +14,7 @@ var interfaceRules = []rule{
 	{id: "half-duplex", host: true, about: "A NIC with a link is half duplex.", parts: nicParts, find: eachNIC(halfDuplex), sameCause: sameSummary, explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
 	{id: "speed-below-best", host: true, about: "A NIC's negotiated speed is below the fastest that its port supports.", parts: nicParts, find: eachNIC(speedBelowBest), sameCause: sameSummary},
 	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
-	{id: "link-down", host: true, about: "An interface is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}},
+	{id: "link-down", host: true, about: "An interface other than a bridge is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}},
 	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.", parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
 	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the port's rate.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"rx-missed"}},
 	{id: "usb2-adapter", host: true, about: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.", parts: nicParts, find: eachNIC(usb2), sameCause: sameSummary},
@@ -133,7 +133,7 @@ func autonegOff(p port) *record.Finding {
 }
 
 func linkDown(p port) *record.Finding {
-	if p.nic.Carrier || len(p.globalAddresses()) == 0 {
+	if p.nic.Carrier || len(p.globalAddresses()) == 0 || p.i.Kind == "bridge" { // a bridge without ports has no carrier
 		return nil
 	}
 	evidence := []string{fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", p.i.Interface, p.nic.OperState, strings.Join(p.globalAddresses(), ", "))}
