@@ -275,6 +275,9 @@ type Drop struct {
 // LargestHostSnapshot bounds a snapshot as a document, in bytes.
 const LargestHostSnapshot = 64 << 20
 
+// mostInterfaces bounds those of a host.
+const mostInterfaces = 1 << 13
+
 // ParseHostSnapshot reads a document of HostSnapshot, which may be from elsewhere: its lists
 // are bounded by its size, and times and counters that cannot be are errors.
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
@@ -298,6 +301,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, errors.New("the snapshot names no host")
 	case !(s.OverS >= 0 && s.OverS <= 86400):
 		return s, fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
+	case len(s.Reading.Snapshot.Interfaces) > mostInterfaces || len(s.State.NICs) > mostInterfaces:
+		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces), len(s.State.NICs)), mostInterfaces)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
 		return s, errors.New("its second reading is from before the first")
 	}

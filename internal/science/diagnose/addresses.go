@@ -35,23 +35,12 @@ func prefixes(i record.InterfaceSnapshot) (list []netip.Prefix) {
 	return list
 }
 
-// shareSubnet reports whether two interfaces have addresses of one subnet.
-func shareSubnet(a, b record.InterfaceSnapshot) bool {
-	for _, x := range prefixes(a) {
-		for _, y := range prefixes(b) {
-			if x.Bits() < x.Addr().BitLen() && y.Bits() < y.Addr().BitLen() && x.Overlaps(y) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // sameSubnet finds hosts with several interfaces on one subnet that answer ARP requests for
 // all of their addresses, by any interface.
 func sameSubnet(_ observed, h *host) *record.Finding {
-	for n, a := range h.netifs {
-		for _, b := range h.netifs[n+1:] {
+	netifs := h.netifs[:min(len(h.netifs), mostInterfaces)]
+	for n, a := range netifs {
+		for _, b := range netifs[n+1:] {
 			if !a.up || !b.up || a.member || b.member || !overlap(a.v4(), b.v4()) || h.effective("arp_ignore", a) > 0 && h.effective("arp_ignore", b) > 0 ||
 				h.effective("arp_filter", a) > 0 && h.effective("arp_filter", b) > 0 || h.effective("arp_ignore", a) < 0 {
 				continue
@@ -224,7 +213,7 @@ func blackhole(_ observed, h *host) *record.Finding {
 // interface than requests come by: several interfaces on one subnet, or several default routes.
 func strictFilter(_ observed, h *host) *record.Finding {
 	var strict []*netif
-	for _, p := range h.netifs {
+	for _, p := range h.netifs[:min(len(h.netifs), mostInterfaces)] {
 		if p.up && !p.member && len(p.v4()) > 0 && h.effective("rp_filter", p) == 1 {
 			strict = append(strict, p)
 		}
@@ -316,14 +305,56 @@ func (h *host) inside(i record.InterfaceSnapshot) bool {
 	})
 }
 
-// neighbouring are the pairs of up interfaces of different hosts with addresses of one subnet.
+// Bounds of what is compared between two hosts: a snapshot may be from elsewhere.
+const mostInterfaces, mostNetworks, mostPairs = 500, 64, 10_000
+
+// attached is an interface with its networks, each once.
+type attached struct {
+	i        record.InterfaceSnapshot
+	networks []netip.Prefix
+}
+
+// meets reports whether two interfaces are on one subnet.
+func (a attached) meets(b attached) bool {
+	return slices.ContainsFunc(a.networks, func(x netip.Prefix) bool { return slices.ContainsFunc(b.networks, x.Overlaps) })
+}
+
+// attachments are a host's up interfaces that lead to a network, by which others may be reached.
+func (h *host) attachments() (list []attached) {
+	for _, i := range h.reading.Snapshot.Interfaces {
+		if !i.Up || h.inside(i) || len(list) == mostInterfaces {
+			continue
+		}
+		a := attached{i: i}
+		seen := map[netip.Prefix]bool{}
+		for _, p := range prefixes(i) {
+			if network := p.Masked(); !p.IsSingleIP() && !seen[network] && len(a.networks) < mostNetworks {
+				seen[network] = true
+				a.networks = append(a.networks, network)
+			}
+		}
+		if len(a.networks) > 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// neighbouring are the pairs of interfaces of different hosts with addresses of one subnet.
 func (f observed) neighbouring() (pairs []pair) {
+	all := make([][]attached, len(f.hosts))
 	for n, h := range f.hosts {
-		for _, other := range f.hosts[n+1:] {
-			for _, a := range h.reading.Snapshot.Interfaces {
-				for _, b := range other.reading.Snapshot.Interfaces {
-					if a.Up && b.Up && shareSubnet(a, b) && !h.inside(a) && !other.inside(b) {
-						pairs = append(pairs, pair{h, other, a, b})
+		all[n] = h.attachments()
+	}
+	for n, h := range f.hosts {
+		for m := n + 1; m < len(f.hosts); m++ {
+			for _, a := range all[n] {
+				for _, b := range all[m] {
+					if a.meets(b) {
+						pairs = append(pairs, pair{h, f.hosts[m], a.i, b.i})
+					}
+					if len(pairs) == mostPairs {
+						return pairs
 					}
 				}
 			}

@@ -178,7 +178,7 @@ func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
 				found = append(found, finding)
 			}
 		}
-		e.Findings = append(e.Findings, found...)
+		e.Findings = append(e.Findings, found[:min(len(found), mostFindings)]...)
 	}
 	e.Findings = append([]record.Finding{}, Merge(e.Findings)...)
 	explain(e.Findings)
@@ -203,6 +203,11 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 	for _, s := range list {
 		r := s.Reading
 		r.Snapshot.Host = r.Host
+		// Rules of trials compare each interface with each neighbour of other hosts.
+		r.Snapshot.Neighbours = r.Snapshot.Neighbours[:min(len(r.Snapshot.Neighbours), mostNeighbours)]
+		r.Before.Neighbours = r.Before.Neighbours[:min(len(r.Before.Neighbours), mostNeighbours)]
+		r.Snapshot.Answers = r.Snapshot.Answers[:min(len(r.Snapshot.Answers), mostNeighbours)]
+		r.Snapshot.Interfaces = addressedFirst(r.Snapshot.Interfaces)
 		if boot {
 			r.Begin = born(r)
 		} else if s.OverS == 0 {
@@ -218,6 +223,23 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 		h.counted, h.queued = counted(h.reading), queued(h.reading)
 	}
 	return f
+}
+
+// mostFindings bounds those of one rule: nobody reads more.
+const mostFindings = 100
+
+// mostNeighbours bounds the neighbour entries of a host that are looked at.
+const mostNeighbours = 2000
+
+// addressedFirst are a host's interfaces, those with addresses before the others, at most
+// mostInterfaces: a snapshot may be from elsewhere.
+func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot {
+	if len(list) <= mostInterfaces {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.InterfaceSnapshot) int { return min(len(b.Addresses), 1) - min(len(a.Addresses), 1) })
+	return list[:mostInterfaces]
 }
 
 // born is the reading of a host when it was booted: every counter is 0.

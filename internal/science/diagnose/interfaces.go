@@ -330,10 +330,11 @@ func bridgeMTU(_ observed, h *host) *record.Finding {
 // macTwice finds two interfaces with one MAC address that are not parts of one another and
 // have addresses of one subnet: a switch learns the address at one port, then at the other.
 func macTwice(_ observed, h *host) *record.Finding {
-	list := h.reading.Snapshot.Interfaces
-	for n, a := range list {
-		for _, b := range list[n+1:] {
-			if a.MAC == "" || a.MAC != b.MAC || !a.Up || !b.Up || stacked(a) || stacked(b) || a.Master != "" || b.Master != "" || !shareSubnet(a, b) {
+	list := h.attachments()
+	for n, x := range list {
+		for _, y := range list[n+1:] {
+			a, b := x.i, y.i
+			if a.MAC == "" || a.MAC != b.MAC || stacked(a) || stacked(b) || a.Master != "" || b.Master != "" || !x.meets(y) {
 				continue
 			}
 			return &record.Finding{

@@ -26,6 +26,9 @@ type host struct {
 	netifs  []*netif
 	deltas  map[string]record.InterfaceDelta
 
+	byAddress map[netip.Addr]*netif
+	byMAC     map[string]*netif // nil: several interfaces have it
+
 	// Of a snapshot of the host:
 	state   record.HostState
 	overS   float64 // between the readings
@@ -97,27 +100,35 @@ func (h *host) onSubnet(addr netip.Addr) []*netif {
 
 // holder is the interface that holds one of the host's addresses.
 func (h *host) holder(addr netip.Addr) *netif {
+	h.index()
+	return h.byAddress[addr]
+}
+
+// index finds interfaces by their addresses.
+func (h *host) index() {
+	if h.byAddress != nil {
+		return
+	}
+	h.byAddress, h.byMAC = map[netip.Addr]*netif{}, map[string]*netif{}
 	for _, p := range h.netifs {
-		if slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Addr() == addr }) {
-			return p
+		for _, prefix := range p.prefixes {
+			if h.byAddress[prefix.Addr()] == nil {
+				h.byAddress[prefix.Addr()] = p
+			}
+		}
+		if _, shared := h.byMAC[p.mac]; shared {
+			h.byMAC[p.mac] = nil
+		} else if p.mac != "" {
+			h.byMAC[p.mac] = p
 		}
 	}
-	return nil
 }
 
 // owner is the interface with a MAC address, nil when several share it, as members
 // of a bond do.
 func (h *host) owner(mac string) *netif {
-	var found *netif
-	for _, p := range h.netifs {
-		if p.mac != "" && p.mac == strings.ToLower(mac) {
-			if found != nil {
-				return nil
-			}
-			found = p
-		}
-	}
-	return found
+	h.index()
+	return h.byMAC[strings.ToLower(mac)]
 }
 
 func (h *host) end(p *netif) string { return h.name + "." + p.name }
@@ -152,8 +163,10 @@ func (h *host) lookup(source, destination netip.Addr) *netif {
 // neighbours are all entries for an address that the host held at either edge.
 func (h *host) neighbours(addr netip.Addr) []record.Neighbour {
 	var list []record.Neighbour
+	text, seen := addr.String(), map[record.Neighbour]bool{}
 	for _, n := range h.entries() {
-		if n.Address == addr.String() && !slices.Contains(list, n) {
+		if n.Address == text && !seen[n] {
+			seen[n] = true
 			list = append(list, n)
 		}
 	}
@@ -188,6 +201,7 @@ type misdirected struct {
 // misdirections lists what peers have learned wrongly of a host.
 func (f observed) misdirections(h *host) []misdirected {
 	var list []misdirected
+	seen := map[misdirected]bool{}
 	for _, peer := range f.hosts {
 		if peer == h {
 			continue
@@ -200,7 +214,8 @@ func (f observed) misdirections(h *host) []misdirected {
 						continue
 					}
 					m := misdirected{peer, prefix.Addr(), right, wrong}
-					if !slices.Contains(list, m) {
+					if !seen[m] {
+						seen[m] = true
 						list = append(list, m)
 					}
 				}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -45,7 +46,7 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
   ssh root@nas linerate snapshot | linerate doctor -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
+			if err := errors.Join(append(mistakes(cmd.Flags()), f.check())...); err != nil {
 				return usageError(err)
 			}
 			snapshot, err := hoststate.Read(cmd.Context(), hoststate.Options{Name: f.name, Over: f.over})

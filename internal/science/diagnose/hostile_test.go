@@ -1,0 +1,41 @@
+package diagnose
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// TestHostileSnapshots: snapshots that are as large and as alike as they may be are diagnosed in
+// a time that does not grow with the square of their size.
+func TestHostileSnapshots(t *testing.T) {
+	of := func(n int) (list []record.HostSnapshot) {
+		for host := range 2 {
+			s := hostNamed(fmt.Sprint("host", host), host+1)
+			for i := range n {
+				name := fmt.Sprint("if", i)
+				s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:00:01", MTU: 1400 + i%7, Up: true, Addresses: []string{"192.0.2.7/24"}})
+				s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Interface: name, Address: "192.0.2.7", MAC: "02:99:00:00:00:01", State: "STALE"})
+				s.State.NICs = append(s.State.NICs, record.NIC{Interface: name})
+				s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name})
+				s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name, RxErrors: 9})
+			}
+			list = append(list, s)
+		}
+		return list
+	}
+	took := func(n int) time.Duration {
+		list := of(n)
+		began := time.Now()
+		Hosts(list)
+		return time.Since(began)
+	}
+	took(100)
+	small, large := took(200), took(1600)
+	t.Log(small, large)
+	if large > 64*small && large > 30*time.Second {
+		t.Errorf("8 times as many interfaces take %v instead of %v", large, small)
+	}
+}
