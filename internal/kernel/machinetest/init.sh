@@ -4,6 +4,7 @@ export PATH=/bin:/sbin HOME=/root
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t devtmpfs devtmpfs /dev
 mkdir -p /dev/pts /dev/shm
 ln -s /proc/self/fd /dev/fd
@@ -23,7 +24,7 @@ done </etc/machinetest/modules
 if [ -d /tree ]; then
 	read -r device type options modules </etc/machinetest/tree
 	mount -t "$type" -o "$options" "$device" /tree
-	for dir in proc sys dev dev/pts dev/shm run; do
+	for dir in proc sys sys/fs/cgroup dev dev/pts dev/shm run; do
 		mount --bind "/$dir" "/tree/$dir"
 	done
 	mount --bind "/tree$modules" /lib/modules

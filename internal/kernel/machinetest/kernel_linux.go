@@ -44,8 +44,9 @@ func skip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// needs skips the test if a program is missing.
-func needs(t testing.TB, path, debian string) {
+// Needs skips the test if a program is missing, or fails it where LINERATE_REQUIRE_MACHINES
+// is 1. It names the package of Debian that has the program.
+func Needs(t testing.TB, path, debian string) {
 	t.Helper()
 	if _, err := exec.LookPath(path); err != nil {
 		skip(t, fmt.Sprintf("%s is missing: install the package %s (script/setup machines)", path, debian))
@@ -56,7 +57,7 @@ func needs(t testing.TB, path, debian string) {
 // busybox has one that wants libraries.
 func needsBusybox(t testing.TB) {
 	t.Helper()
-	needs(t, busyboxPath, "busybox-static")
+	Needs(t, busyboxPath, "busybox-static")
 	file, err := elf.Open(busyboxPath)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func needsBusybox(t testing.TB) {
 // no agent by Via; a boot takes a few seconds.
 func UserMode(t testing.TB) Kernel {
 	t.Helper()
-	needs(t, umlPath, "user-mode-linux")
+	Needs(t, umlPath, "user-mode-linux")
 	needsBusybox(t)
 	releases, _ := filepath.Glob(filepath.Join(umlModules, "*", "modules.dep"))
 	if len(releases) == 0 {
@@ -100,7 +101,7 @@ func TakesMinutes(t testing.TB) {
 func Debians(t testing.TB) (kernels []Kernel) {
 	t.Helper()
 	TakesMinutes(t)
-	needs(t, qemuPath, "qemu-system-x86")
+	Needs(t, qemuPath, "qemu-system-x86")
 	needsBusybox(t)
 	root, err := moduleRoot()
 	if err != nil {
