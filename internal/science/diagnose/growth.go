@@ -160,7 +160,7 @@ var growths = []growth{
 	{id: "syn-queue-full", counters: []string{"TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "the queue of half-open connections was full",
 		fix:     []string{"raise net.ipv4.tcp_max_syn_backlog, net.core.somaxconn and the program's backlog; see where the SYNs come from: ss -tn state syn-recv"}, reference: ipSysctl},
-	{id: "tcp-retransmissions", counters: []string{"Tcp.RetransSegs"}, least: 10, of: []string{"Tcp.OutSegs"}, share: 0.01, confidence: record.Likely,
+	{id: "tcp-retransmissions", counters: []string{"Tcp.RetransSegs"}, least: 30, of: []string{"Tcp.OutSegs"}, share: 0.01, confidence: record.Likely,
 		summary: "TCP sends more than 1 % of its segments again",
 		fix:     []string{"find where packets are lost: queues and interfaces of this host are in the table of drops; then those of the path"}, more: retransmitting, reference: snmpCounters},
 	{id: "spurious-retransmissions", counters: []string{"TcpExt.TCPDSACKRecv"}, least: 10, of: []string{"Tcp.RetransSegs"}, share: 0.5, confidence: record.Likely,
