@@ -4,9 +4,11 @@ package hoststate
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -42,6 +44,13 @@ func newBench(t *testing.T) *bench {
 		}
 		t.Cleanup(ns.Close)
 		b.hosts[name] = ns
+		b.in(name, func() error { // link-local addresses are there at once
+			err := writeParameter("net.ipv6.conf.default.accept_dad", "0")
+			if errors.Is(err, fs.ErrNotExist) { // no IPv6
+				err = nil
+			}
+			return err
+		})
 	}
 	b.sh("switch", "ip link add name br0 type bridge && ip link set dev br0 up")
 	for i, name := range benchHosts {

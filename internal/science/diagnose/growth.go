@@ -175,7 +175,7 @@ var growths = []growth{
 	{id: "receive-queue-pruned", counters: []string{"TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.TCPOFODrop"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "TCP threw received segments away because a receive buffer was full",
 		fix:     []string{"larger receive buffers (net.ipv4.tcp_rmem), or a program that reads faster"}, more: unread, reference: snmpCounters},
-	{id: "slow-reader", counters: []string{"TcpExt.TCPToZeroWindowAdv"}, least: 3, confidence: record.Likely,
+	{id: "slow-reader", counters: []string{"TcpExt.TCPToZeroWindowAdv"}, least: 3, confidence: record.Possible,
 		summary: "programs read from their connections more slowly than data arrives, so that senders are told to wait (zero window)",
 		fix:     []string{"find what the program waits for: its CPU, its disk, its locks"}, more: unread, reference: snmpCounters},
 	{id: "checksum-errors", counters: []string{"Tcp.InCsumErrors", "Udp.InCsumErrors", "Icmp.InCsumErrors", "IpExt.InCsumErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
