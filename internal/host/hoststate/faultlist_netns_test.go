@@ -42,7 +42,7 @@ var faults = []fault{
 	sysctl("syn-backlog-small", "net.ipv4.tcp_max_syn_backlog", "8"),
 	sysctl("path-mtu-discovery-off", "net.ipv4.ip_no_pmtu_disc", "1"),
 	sysctl("port-range-small", "net.ipv4.ip_local_port_range", "40000 41000"),
-	sysctl("orphan-retries-few", "net.ipv4.tcp_retries2", "3"),
+	sysctl("retries-few", "net.ipv4.tcp_retries2", "3"),
 
 	{id: "link-down", on: "client", plant: shell("switch", "ip link set dev client-eth0 down")},
 	{id: "mtu-below-minimum", on: "client", plant: shell("client", "ip link set dev eth0 mtu 1000"), beside: []string{"mtu-differs"}},

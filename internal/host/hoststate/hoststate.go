@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/host/counters"
@@ -177,7 +178,7 @@ func entries(snapshot record.Snapshot) map[string]int {
 		if e.State == "PERMANENT" || e.State == "NOARP" {
 			continue
 		}
-		if slices.Contains([]byte(e.Address), ':') {
+		if strings.Contains(e.Address, ":") {
 			n["ipv6"]++
 		} else {
 			n["ipv4"]++
@@ -213,7 +214,7 @@ func sockets(s *record.HostState) error {
 	s.TCP = map[string]int{}
 	for _, t := range tcp {
 		if t.Listening {
-			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(), Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode]})
+			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(), Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode].Name})
 			continue
 		}
 		s.TCP[stateName(t.State)]++
@@ -223,7 +224,7 @@ func sockets(s *record.HostState) error {
 		}
 	}
 	for _, u := range udp {
-		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode], Drops: drops[u.Inode]})
+		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode]})
 	}
 	slices.SortStableFunc(s.Notable, func(a, b record.Connection) int {
 		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote))

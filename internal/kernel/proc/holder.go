@@ -3,21 +3,36 @@ package proc
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/prometheus/procfs"
 )
 
-// SocketHolder is the first process that has a socket open, by the socket's inode, and its name
-// as the kernel has it; 0: none into whose files this process may look.
-func (p Proc) SocketHolder(inode uint32) (pid int, name string) {
+// Holder is a process that has a socket open, and its name as the kernel has it (comm).
+type Holder struct {
+	PID  int
+	Name string
+}
+
+// Holders are the first processes that have each socket open, by the sockets' inodes. Processes
+// whose files the caller may not read are left out (proc(5): ptrace access mode).
+func (p Proc) Holders() map[uint32]Holder {
+	holders := map[uint32]Holder{}
 	all, _ := by(filepath.Dir(p.path("self")), procfs.FS.AllProcs)
-	file := fmt.Sprintf("socket:[%d]", inode)
 	for _, one := range all {
-		if targets, err := one.FileDescriptorTargets(); err == nil && slices.Contains(targets, file) {
-			name, _ = one.Comm()
-			return one.PID, name
+		targets, err := one.FileDescriptorTargets()
+		if err != nil {
+			continue
+		}
+		name, _ := one.Comm()
+		for _, target := range targets {
+			var inode uint32
+			if n, _ := fmt.Sscanf(target, "socket:[%d]", &inode); n == 0 {
+				continue
+			}
+			if _, known := holders[inode]; !known {
+				holders[inode] = Holder{one.PID, name}
+			}
 		}
 	}
-	return 0, ""
+	return holders
 }

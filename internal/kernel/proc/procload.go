@@ -132,17 +132,17 @@ func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
 	if err != nil {
 		return nil, err
 	}
-	sockets, err := by(p.netRoot(), procfs.FS.NetSockstat)
+	sockets, err := p.Sockstat()
 	if err != nil {
 		return nil, err
 	}
-	tcp := slices.IndexFunc(sockets.Protocols, func(s procfs.NetSockstatProtocol) bool { return s.Protocol == "TCP" })
-	if memory.MemAvailableBytes == nil || tcp < 0 || sockets.Protocols[tcp].Mem == nil {
+	pages, hasTCP := sockets["TCP.mem"]
+	if memory.MemAvailableBytes == nil || !hasTCP {
 		return nil, errors.New("expected MemAvailable in meminfo and the memory of TCP in net/sockstat")
 	}
 	m := record.MemoryLoad{
 		AvailableBytes: int64(*memory.MemAvailableBytes),
-		TCPBytes:       int64(*sockets.Protocols[tcp].Mem) * int64(os.Getpagesize()), // pages, of all namespaces
+		TCPBytes:       pages * int64(os.Getpagesize()),
 	}
 	waited, err := by(p.path(""), func(files procfs.FS) (procfs.PSIStats, error) { return files.PSIStatsForResource("memory") })
 	switch {

@@ -1,8 +1,6 @@
 package proc
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,29 +53,25 @@ func (s Sysctls) Tree(prefix string) (map[string]string, error) {
 	return all, err
 }
 
-// Sockstat is /proc/net/sockstat and sockstat6 as "TCP.orphan"; memory is in pages.
+// Sockstat is /proc/net/sockstat and sockstat6 as "TCP.orphan"; memory is in pages, of all
+// network namespaces. Without IPv6 there is no sockstat6.
 func (p Proc) Sockstat() (map[string]int64, error) {
+	v4, err := by(p.netRoot(), procfs.FS.NetSockstat)
+	if err != nil {
+		return nil, err
+	}
+	protocols := v4.Protocols
+	if v6, err := by(p.netRoot(), procfs.FS.NetSockstat6); err == nil {
+		protocols = append(protocols, v6.Protocols...)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	all := map[string]int64{}
-	for _, name := range []string{"net/sockstat", "net/sockstat6"} {
-		text, err := os.ReadFile(p.path(name))
-		if errors.Is(err, fs.ErrNotExist) && name == "net/sockstat6" {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(string(text)) {
-			what, rest, ok := strings.Cut(line, ":")
-			words := strings.Fields(rest)
-			if !ok || len(words)%2 != 0 {
-				return nil, fmt.Errorf("%s: expected pairs of a name and a number: %.60q", name, line)
-			}
-			for i := 0; i < len(words); i += 2 {
-				n, err := strconv.ParseInt(words[i+1], 10, 64)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %.60q: %w", name, line, err)
-				}
-				all[what+"."+words[i]] = n
+	for _, one := range protocols {
+		all[one.Protocol+".inuse"] = int64(one.InUse)
+		for name, value := range map[string]*int{"orphan": one.Orphan, "tw": one.TW, "alloc": one.Alloc, "mem": one.Mem, "memory": one.Memory} {
+			if value != nil {
+				all[one.Protocol+"."+name] = int64(*value)
 			}
 		}
 	}
@@ -86,29 +80,18 @@ func (p Proc) Sockstat() (map[string]int64, error) {
 
 // UDPDrops are the datagrams for which sockets had no room, by the inodes of the sockets.
 func (p Proc) UDPDrops() (map[uint32]int64, error) {
+	v4, err := by(p.netRoot(), procfs.FS.NetUDP)
+	v6, err6 := by(p.netRoot(), procfs.FS.NetUDP6)
+	if errors.Is(err6, fs.ErrNotExist) { // a kernel without IPv6
+		err6 = nil
+	}
 	drops := map[uint32]int64{}
-	for _, name := range []string{"net/udp", "net/udp6"} {
-		text, err := os.ReadFile(p.path(name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		scanner := bufio.NewScanner(bytes.NewReader(text))
-		scanner.Scan() // the head
-		for scanner.Scan() {
-			words := strings.Fields(scanner.Text())
-			if len(words) < 13 {
-				continue
-			}
-			inode, _ := strconv.ParseUint(words[9], 10, 32)
-			if n, err := strconv.ParseInt(words[12], 10, 64); err == nil && n > 0 {
-				drops[uint32(inode)] = n
-			}
+	for _, one := range slices.Concat(v4, v6) {
+		if one.Drops != nil && *one.Drops > 0 {
+			drops[uint32(one.Inode)] = int64(*one.Drops)
 		}
 	}
-	return drops, nil
+	return drops, errors.Join(err, err6)
 }
 
 // Conntrack is the connection tracking table; nil: the kernel has none loaded.
@@ -142,28 +125,6 @@ func (p Proc) Files() (open, most int64, err error) {
 	var unused int64
 	_, err = read(p, "sys/fs/file-nr", func(text []byte) (int, error) { return fmt.Sscan(string(text), &open, &unused, &most) })
 	return open, most, err
-}
-
-// Holders are the names of the processes that have sockets open, by the sockets' inodes, as
-// far as this process may look into their files.
-func (p Proc) Holders() map[uint32]string {
-	holders := map[uint32]string{}
-	all, _ := by(filepath.Dir(p.path("self")), procfs.FS.AllProcs)
-	for _, one := range all {
-		targets, err := one.FileDescriptorTargets()
-		if err != nil {
-			continue
-		}
-		for _, target := range targets {
-			var inode uint32
-			if n, _ := fmt.Sscanf(target, "socket:[%d]", &inode); n == 1 {
-				if holders[inode] == "" {
-					holders[inode], _ = one.Comm()
-				}
-			}
-		}
-	}
-	return holders
 }
 
 // Governors are how many CPUs have each frequency governor; none: the kernel scales no

@@ -176,7 +176,7 @@ var growths = []growth{
 		summary: "TCP threw received segments away because a receive buffer was full",
 		fix:     []string{"larger receive buffers (net.ipv4.tcp_rmem), or a program that reads faster"}, more: unread, reference: snmpCounters},
 	{id: "slow-reader", counters: []string{"TcpExt.TCPToZeroWindowAdv"}, least: 3, confidence: record.Possible,
-		summary: "programs read from their connections more slowly than data arrives, so that senders are told to wait (zero window)",
+		summary: "programs read from their connections more slowly than data arrives, so that the receive window closes (zero window)",
 		fix:     []string{"find what the program waits for: its CPU, its disk, its locks"}, more: unread, reference: snmpCounters},
 	{id: "checksum-errors", counters: []string{"Tcp.InCsumErrors", "Udp.InCsumErrors", "Icmp.InCsumErrors", "IpExt.InCsumErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary: "packets arrived with wrong checksums: they were damaged behind the last Ethernet check, or an offload is broken",

@@ -225,7 +225,7 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 	return f
 }
 
-// mostFindings bounds those of one rule: nobody reads more.
+// mostFindings bounds those of one rule, so that one fault of a fleet does not hide the others.
 const mostFindings = 100
 
 // mostNeighbours bounds the neighbour entries of a host that are looked at.

@@ -318,7 +318,7 @@ func bridgeMTU(_ observed, h *host) *record.Finding {
 			continue
 		}
 		return &record.Finding{
-			Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("ports of %s have different MTUs: larger frames are dropped at the smaller one, and nobody is told", bridge.Interface),
+			Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("ports of %s have different MTUs: larger frames are dropped at the smaller one, without an ICMP message", bridge.Interface),
 			Evidence:  []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface, least.MTU)},
 			Fix:       on(h.name, h.alone, fmt.Sprintf("ip link set dev %s mtu %d, and at the host behind it", least.Interface, most.MTU)),
 			Reference: "RFC 894; RFC 2923, section 2.1; bridge(8)",

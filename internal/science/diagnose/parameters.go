@@ -64,7 +64,7 @@ var parametersOf = []parameter{
 		summary: "sockets have little room for options and zero copy", reference: netSysctl},
 	{id: "udp-buffer-default-small", key: "net.core.rmem_default", wrong: below(65536), confidence: record.Likely, value: "212992",
 		summary: "UDP sockets have a small receive buffer unless they ask for more", reference: netSysctl, explains: []string{"udp-buffer-overflow"}},
-	{id: "orphan-retries-few", key: "net.ipv4.tcp_retries2", wrong: below(5), confidence: record.Likely, value: "15",
+	{id: "retries-few", key: "net.ipv4.tcp_retries2", wrong: below(5), confidence: record.Likely, value: "15",
 		summary: "TCP gives connections up after a few unanswered retransmissions", reference: "RFC 1122, section 4.2.3.5; " + ipSysctl, explains: []string{"connections-timed-out"}},
 	{id: "syn-retries-few", key: "net.ipv4.tcp_syn_retries", wrong: below(2), confidence: record.Possible, value: "6",
 		summary: "connecting is given up after one or two seconds", reference: ipSysctl},

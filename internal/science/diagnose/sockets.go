@@ -84,7 +84,7 @@ func synUnanswered(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the way there or back is broken", Evidence: rows,
+	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
 		Fix: on(h.name, h.alone, "ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"), Reference: "RFC 9293, section 3.8.1"}
 }
 
@@ -102,7 +102,7 @@ func unacknowledged(_ observed, h *host) *record.Finding {
 		return nil
 	}
 	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
-		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a way around", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
+		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
 }
 
 func unreadData(_ observed, h *host) *record.Finding {

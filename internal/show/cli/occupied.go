@@ -33,12 +33,12 @@ func occupant(ctx context.Context, address string, ask bool) string {
 	if !known {
 		return cmp.Or(text, anotherProgram)
 	}
-	pid, name := (proc.Proc{}).SocketHolder(l.Inode)
-	if text = cmp.Or(text, name); text == "" {
+	holder := proc.Proc{}.Holders()[l.Inode]
+	if text = cmp.Or(text, holder.Name); text == "" {
 		return anotherProgram
 	}
-	if pid != 0 {
-		text += fmt.Sprintf(", pid %d", pid)
+	if holder.PID != 0 {
+		text += fmt.Sprintf(", pid %d", holder.PID)
 	}
 	owner := fmt.Sprint(l.UID)
 	if u, err := user.LookupId(owner); err == nil {
