@@ -123,8 +123,9 @@ var syscallValues = []string{
 
 const syscallWhy = "system calls belong to internal/kernel; elsewhere package syscall gives names of signals, errors and process attributes"
 
-// ownFiles are files of /proc about this process itself, the same under any root.
-var ownFiles = []string{"/proc/self/exe"}
+// ownFiles are the file of /proc about this process itself, the same under any root, and
+// directories that hostconfig writes into commands for other hosts.
+var ownFiles = []string{"/proc/self/exe", "/sys/class/net/", "/proc/irq/"}
 
 // streamFiles may name the standard streams: a lab's processes are this program, whose own
 // command line filters what they write, and an agent's standard streams are its connection.

@@ -22,6 +22,7 @@ type sideEffects struct {
 	addresses, neighbours bool
 	routes                bool // and the nexthop objects that they may use
 	interfaces            bool // their MTU and whether they are up
+	queues                bool // the options of their queues
 	sysctls               []string
 
 	// except are the addresses whose deletion is the change itself, with the routes
@@ -46,20 +47,21 @@ type objectKind struct {
 	name     string
 	affected func(sideEffects) bool
 	list     func(host, sideEffects) ([]kernelObject, error)
-	restore  func(h host, o netlink.Object) error
+	restore  func(h host, o kernelObject) error
 }
 
 // objectKinds are in the order in which they are restored: routes need addresses and
 // nexthop objects.
 var objectKinds = []objectKind{
 	{"address", func(e sideEffects) bool { return e.addresses }, host.addresses,
-		func(h host, o netlink.Object) error { return h.conn.RestoreAddress(o) }},
+		func(h host, o kernelObject) error { return h.conn.RestoreAddress(o.Object) }},
 	{"nexthop", func(e sideEffects) bool { return e.routes }, host.nexthops,
-		func(h host, o netlink.Object) error { return h.conn.RestoreNexthopObject(o) }},
+		func(h host, o kernelObject) error { return h.conn.RestoreNexthopObject(o.Object) }},
 	{"route", func(e sideEffects) bool { return e.routes }, host.routes,
-		func(h host, o netlink.Object) error { return h.conn.RestoreRoute(o, false) }},
+		func(h host, o kernelObject) error { return h.conn.RestoreRoute(o.Object, false) }},
 	{"neighbour", func(e sideEffects) bool { return e.neighbours }, host.neighbours,
-		func(h host, o netlink.Object) error { return h.conn.RestoreNeighbour(o) }},
+		func(h host, o kernelObject) error { return h.conn.RestoreNeighbour(o.Object) }},
+	{"nic", func(e sideEffects) bool { return e.queues }, host.queueOptions, host.restoreOption},
 }
 
 // interfaceState is what a VLAN or macvlan interface inherits from its lower device:
@@ -73,7 +75,7 @@ type interfaceState struct {
 // kernelObject is a kernel object and the text that identifies it.
 type kernelObject struct {
 	Text   string         `json:"text"`
-	Object netlink.Object `json:"object"`
+	Object netlink.Object `json:"object,omitempty"`
 }
 
 func (s dependents) empty() bool { return len(s.Interfaces)+len(s.Sysctls)+len(s.Objects) == 0 }
@@ -267,7 +269,7 @@ func (h host) restore(s dependents) error {
 				lost = h.awaitLinkLocal(lost, time.Since(began))
 			}
 			for _, o := range lost {
-				failures = append(failures, kind.restore(h, o.Object))
+				failures = append(failures, kind.restore(h, o))
 			}
 			if kind.name == "nexthop" && len(lost) > 0 {
 				// A route of a group that had only lost a member exists again.

@@ -29,7 +29,7 @@ func scene(t *testing.T) {
 		"sysctl -qw net.ipv6.conf.default.dad_transmits=0",
 		"ip link set dev lo up",
 		"ip link add dev eth0 address 02:00:00:01:00:01 type veth peer name far0 address 02:00:00:02:00:01",
-		"ip link add dev eth1 address 02:00:00:01:00:02 type veth peer name far1 address 02:00:00:02:00:02",
+		"ip link add dev eth1 numrxqueues 3 numtxqueues 2 address 02:00:00:01:00:02 type veth peer name far1 address 02:00:00:02:00:02",
 		"ip link add dev top0 link eth0 type macvlan mode bridge",
 		"ip link set dev eth0 up", "ip link set dev far0 up", "ip link set dev eth1 up", "ip link set dev far1 up", "ip link set dev top0 up",
 		"ip addr add 10.1.0.1/24 dev eth0", "ip addr add 10.1.0.2/24 dev eth0", "ip addr add 10.2.0.1/24 dev eth1",
@@ -79,11 +79,19 @@ func look(t *testing.T) string {
 			echo "# $what"; ip $what || exit 1
 		done
 		tc qdisc || exit 1
+		for nic in eth0 eth1; do ethtool -k $nic || exit 1; ethtool -l $nic || exit 1; done
 		sysctl -a --pattern '^net[.]' 2>/dev/null || true`)
 	if !strings.Contains(text, "net.ipv4.ip_forward") {
 		t.Fatalf("sysctl -a says next to nothing:\n%s", text)
 	}
+	text += inSysfs(t, "grep . */queues/*/[rx]ps_* */threaded */gro_flush_timeout */napi_defer_hard_irqs 2>/dev/null || true")
 	return carrier.ReplaceAllString(text, "")
+}
+
+// inSysfs runs a script in class/net of a sysfs of the namespace.
+func inSysfs(t *testing.T, script string) string {
+	t.Helper()
+	return kerneltest.Do(t, "unshare", "-m", "sh", "-c", "mount -t sysfs none /sys && cd /sys/class/net && { "+script+"; }")
 }
 
 // differences lists the lines by which two looks differ.
@@ -185,11 +193,23 @@ func everyKind() map[string]setting.Setting {
 		"qdisc in place of another":  {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "bfifo", Limit: 90000}},
 		"qdisc of the same kind":     {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo", Limit: 7}},
 		"qdisc without a limit":      {Qdisc: &setting.Qdisc{Interface: "far1", Kind: "pfifo"}},
+		"nic features":               {NIC: &setting.NIC{Interface: "eth0", Features: []setting.Option{{Key: "gro", Value: "on"}, {Key: "tso", Value: "off"}}}},
+		"nic feature of others":      {NIC: &setting.NIC{Interface: "eth1", Features: []setting.Option{{Key: "tx", Value: "off"}}}},
+		"nic channels":               {NIC: &setting.NIC{Interface: "eth1", Channels: []setting.Option{{Key: "rx", Value: "1"}, {Key: "tx", Value: "1"}}}},
 	}
 	if bigTCP := "link, BIG TCP"; !sizesOfIPv4() {
 		all[bigTCP] = all["link, small packets"]
 	}
 	return all
+}
+
+// queueKinds are settings of files that only root of the initial user namespace may write.
+func queueKinds() map[string]setting.Setting {
+	return map[string]setting.Setting{
+		"queues": {NIC: &setting.NIC{Interface: "eth1", Queues: []setting.Option{{Key: "rps_cpus", Value: "3"}, {Key: "rps_flow_cnt", Value: "128"}, {Key: "xps_cpus", Value: "1"}}}},
+		"queue":  {NIC: &setting.NIC{Interface: "eth1", Queues: []setting.Option{{Key: "rx-1/rps_cpus", Value: "2"}}}},
+		"napi":   {NIC: &setting.NIC{Interface: "eth1", NAPI: []setting.Option{{Key: "gro_flush_timeout", Value: "20000"}, {Key: "napi_defer_hard_irqs", Value: "2"}}}},
+	}
 }
 
 // sizesOfIPv4: this kernel has sizes of packets of IPv4, and of more than 64 KiB (Linux 6.3).

@@ -72,6 +72,7 @@ func formatCases() map[string]setting.Setting {
 		"route, IPv6 on its link":  {Route: &setting.Route{To: "fd00:78::/64", Interface: "eth1"}},
 		"qdisc tbf with its limit": {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "tbf", Rate: 1e8, Burst: 64 << 10, Limit: 100_000}},
 	})
+	maps.Copy(cases, queueKinds())
 	return withQdiscKinds(cases)
 }
 

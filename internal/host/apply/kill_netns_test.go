@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,7 +83,7 @@ func dieAtStep(path string) error {
 }
 
 func killCases() map[string][]setting.Setting {
-	kinds := everyKind()
+	kinds, queues := everyKind(), queueKinds()
 	return map[string][]setting.Setting{
 		"plain":   {kinds["sysctl"], kinds["route, replaced"], kinds["rule"], kinds["qdisc in place of another"], kinds["neighbour, known"]},
 		"forward": {kinds["ip_forward"], kinds["address of another subnet"]},
@@ -89,6 +91,8 @@ func killCases() map[string][]setting.Setting {
 		"mac":     {kinds["link mac"]},
 		"down":    {kinds["link down"]},
 		"mtu":     {kinds["link mtu below IPv6's"]},
+		"nic":     {kinds["nic channels"], kinds["nic features"]},
+		asRoot:    {queues["queue"], kinds["nic channels"]},
 		"packets": {kinds["link, BIG TCP"], kinds["rule with everything"]},
 	}
 }
@@ -100,51 +104,60 @@ func TestKilledAtEveryStep(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		path := filepath.Join(t.TempDir(), "journal.jsonl")
-		before := look(t)
-		for name := range killCases() {
-			results := map[string]int{}
-			step := 1
-			for ; step < 100; step++ {
-				child := exec.Command(os.Args[0])
-				child.Env = append(os.Environ(), killJournal+"="+path, killCase+"="+name, killStep+"="+strconv.Itoa(step))
-				output, err := child.CombinedOutput()
-				if err == nil {
-					break // it lived through all steps
-				}
-				var exit *exec.ExitError
-				if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-					t.Fatalf("%s: killed at step %d: %v\n%s", name, step, err, output)
-				}
-				if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
-					if _, entries, _, err := decodeJournal(text); err == nil && len(entries) > 0 {
-						if _, err := Open(path, Lease); !isLeftover(err) {
-							t.Errorf("%s: step %d: a new agent takes over the journal: %v", name, step, err)
-						}
+		cases := killCases()
+		delete(cases, asRoot)
+		killAtEveryStep(t, slices.Collect(maps.Keys(cases)))
+	})
+}
+
+// asRoot is the case of settings that only root may make.
+const asRoot = "queues, as root"
+
+func killAtEveryStep(t *testing.T, cases []string) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	before := look(t)
+	for _, name := range cases {
+		results := map[string]int{}
+		step := 1
+		for ; step < 100; step++ {
+			child := exec.Command(os.Args[0])
+			child.Env = append(os.Environ(), killJournal+"="+path, killCase+"="+name, killStep+"="+strconv.Itoa(step))
+			output, err := child.CombinedOutput()
+			if err == nil {
+				break // it lived through all steps
+			}
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("%s: killed at step %d: %v\n%s", name, step, err, output)
+			}
+			if text, err := os.ReadFile(path); err == nil && len(text) > 0 {
+				if _, entries, _, err := decodeJournal(text); err == nil && len(entries) > 0 {
+					if _, err := Open(path, Lease); !isLeftover(err) {
+						t.Errorf("%s: step %d: a new agent takes over the journal: %v", name, step, err)
 					}
-				}
-				list, err := Recover(RecoverOptions{Journal: path})
-				if err != nil {
-					t.Fatalf("%s: step %d: %v", name, step, err)
-				}
-				for _, r := range list {
-					results[r.Result]++
-					if r.Result != Reverted && r.Result != Unchanged {
-						t.Errorf("%s: step %d: %+v", name, step, r)
-					}
-				}
-				if d := differences(before, look(t)); d != "" {
-					t.Fatalf("%s: killed at step %d, recovered %+v, not as before:\n%s", name, step, list, d)
-				}
-				if again, err := Recover(RecoverOptions{Journal: path}); err != nil || len(again) != 0 {
-					t.Errorf("%s: step %d: recovering again: %+v, %v", name, step, again, err)
 				}
 			}
-			if step < 6 || step == 100 || results[Reverted] == 0 || results[Unchanged] == 0 {
-				t.Errorf("%s: %d steps, results %v: the test does not test", name, step, results)
+			list, err := Recover(RecoverOptions{Journal: path})
+			if err != nil {
+				t.Fatalf("%s: step %d: %v", name, step, err)
+			}
+			for _, r := range list {
+				results[r.Result]++
+				if r.Result != Reverted && r.Result != Unchanged {
+					t.Errorf("%s: step %d: %+v", name, step, r)
+				}
+			}
+			if d := differences(before, look(t)); d != "" {
+				t.Fatalf("%s: killed at step %d, recovered %+v, not as before:\n%s", name, step, list, d)
+			}
+			if again, err := Recover(RecoverOptions{Journal: path}); err != nil || len(again) != 0 {
+				t.Errorf("%s: step %d: recovering again: %+v, %v", name, step, again, err)
 			}
 		}
-	})
+		if step < 6 || step == 100 || results[Reverted] == 0 || results[Unchanged] == 0 {
+			t.Errorf("%s: %d steps, results %v: the test does not test", name, step, results)
+		}
+	}
 }
 
 func isLeftover(err error) bool {

@@ -1,6 +1,6 @@
 // Package apply applies settings to a host and reverts them: sysctls, neighbour
-// entries, addresses, routes, rules, nexthop objects, attributes of interfaces and
-// queueing disciplines.
+// entries, addresses, routes, rules, nexthop objects, attributes of interfaces, queueing
+// disciplines, options of NICs and CPUs.
 //
 // For each change the prior state is read and written durably to an undo journal; the
 // change is made, read back and compared. Changes are reverted in reverse order, and
@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
@@ -53,6 +54,25 @@ type Manager struct {
 type host struct {
 	conn    *netlink.Conn
 	sysctls proc.Sysctls
+	nics    *ethtool.Handle // nil: of no interface
+	cpufreq proc.CPUFreq
+}
+
+func openHost() (host, error) {
+	conn, err := netlink.Dial()
+	if err != nil {
+		return host{}, err
+	}
+	nics, err := ethtool.Open()
+	if err != nil {
+		return host{}, errors.Join(err, conn.Close())
+	}
+	return host{conn: conn, nics: nics}, nil
+}
+
+func (h host) close() error {
+	h.nics.Close()
+	return h.conn.Close()
 }
 
 // Open prepares for changes that are written to the undo journal at path and reverted when
@@ -61,11 +81,11 @@ type host struct {
 // by an agent that was killed, the error is a *LeftoverError: they must be recovered first,
 // or their prior values would be lost.
 func Open(path string, lease time.Duration) (*Manager, error) {
-	conn, err := netlink.Dial()
+	host, err := openHost()
 	if err != nil {
 		return nil, fmt.Errorf("prepare settings: %w", err)
 	}
-	m := &Manager{host: host{conn: conn}, lease: lease, locks: locks{}, step: func(string) {}}
+	m := &Manager{host: host, lease: lease, locks: locks{}, step: func(string) {}}
 	if path == "" {
 		return m, nil
 	}
@@ -75,7 +95,7 @@ func Open(path string, lease time.Duration) (*Manager, error) {
 		err = leftovers(path, header)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("prepare settings: %w", errors.Join(err, conn.Close()))
+		return nil, fmt.Errorf("prepare settings: %w", errors.Join(err, host.close()))
 	}
 	return m, nil
 }
@@ -118,8 +138,14 @@ func (m *Manager) Apply(ctx context.Context, request message.ApplyRequest) (mess
 
 func (m *Manager) applyAll(ctx context.Context, request message.ApplyRequest) (applied []record.Applied, err error) {
 	mark := len(m.entries)
-	for _, s := range setting.Joined(request.Settings) {
-		targets, err := m.host.targets(s)
+	settings := setting.Joined(request.Settings)
+	for _, s := range settings { // what the host does not support is refused before anything is changed
+		if _, err := m.host.targets(s); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range settings {
+		targets, err := m.host.targets(s) // again: a setting before may have added queues
 		if err != nil {
 			return nil, err
 		}
@@ -367,7 +393,7 @@ func (m *Manager) Close() error {
 }
 
 func (m *Manager) close() error {
-	err := m.host.conn.Close()
+	err := m.host.close()
 	if len(m.entries) == 0 {
 		err = errors.Join(err, m.journal.reset())
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"linerate/internal/kernel/file"
-	"linerate/internal/kernel/netlink"
 )
 
 // Results of recovering one change.
@@ -63,11 +62,11 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	conn, err := netlink.Dial()
+	host, err := openHost()
 	if err != nil {
 		return nil, errors.Join(err, journal.close())
 	}
-	m := &Manager{host: host{conn: conn}, journal: journal, entries: entries, locks: locks{}, step: func(string) {}}
+	m := &Manager{host: host, journal: journal, entries: entries, locks: locks{}, step: func(string) {}}
 	var list []Recovered
 	if live {
 		for _, e := range entries {

@@ -85,6 +85,10 @@ func (h host) targets(s setting.Setting) ([]target, error) {
 		return list, nil
 	case "link":
 		return newLink(base, *s.Link)
+	case "nic":
+		return newNIC(base, *s.NIC)
+	case "cpu":
+		return newCPU(base, *s.CPU)
 	case "neighbour":
 		t, err = newNeighbour(base, *s.Neighbour)
 	case "address":

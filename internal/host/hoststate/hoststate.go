@@ -99,7 +99,7 @@ func state(snapshot record.Snapshot) (s record.HostState) {
 	part("conntrack", func() (err error) { s.Conntrack, err = p.Conntrack(); return err })
 	part("resolver", func() (err error) { s.Resolver, err = proc.Resolver(); return err })
 	part("clock", func() (err error) { s.Clock, err = proc.ClockSource(); return err })
-	part("frequency governors", func() error { s.Governors = proc.Governors(); return nil })
+	part("frequency governors", func() error { s.Governors = proc.CPUFreq("").Governors(); return nil })
 	part("memory", func() (err error) { s.MemoryBytes, err = p.MemoryBytes(); return err })
 	part("open files", func() (err error) { s.OpenFiles, s.MostFiles, err = p.Files(); return err })
 	return s

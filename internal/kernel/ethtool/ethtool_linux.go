@@ -15,12 +15,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Handle reads interfaces of the network namespace in which it was opened. A nil one knows no
+// Handle reads and changes interfaces of the network namespace in which it was opened. A nil one knows no
 // driver and no speed.
 type Handle struct {
 	ioctl *ethtool.Ethtool
 	fd    int
 	sys   sysfs
+	mount int // of sys, if that is a mount of this handle; or -1
 }
 
 // Open opens a handle. It needs no privilege.
@@ -36,7 +37,11 @@ func Open() (*Handle, error) {
 		e.Close()
 		return nil, &kernel.Error{Op: "open", Object: "ethtool", Err: err}
 	}
-	return &Handle{ioctl: e, fd: fd, sys: sysfs{"/sys", "/proc"}}, nil
+	h := &Handle{ioctl: e, fd: fd, sys: sysfs{"/sys", "/proc"}, mount: -1}
+	if root, mount, err := ownSysfs(); err == nil {
+		h.sys.sys, h.mount = root, mount
+	}
+	return h, nil
 }
 
 // Close closes the handle.
@@ -46,6 +51,9 @@ func (h *Handle) Close() {
 	}
 	h.ioctl.Close()
 	_ = unix.Close(h.fd)
+	if h.mount >= 0 {
+		_ = unix.Close(h.mount)
+	}
 }
 
 // Driver is the name of the interface's driver; empty: it says none.

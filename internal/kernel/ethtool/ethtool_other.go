@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 )
 
 // Handle reads interfaces; on Linux only.
@@ -26,3 +27,14 @@ func (*Handle) SpeedMbps(string) int64 { return 0 }
 
 // NIC returns errors.ErrUnsupported.
 func (*Handle) NIC(netlink.Link) (record.NIC, error) { return record.NIC{}, errors.ErrUnsupported }
+
+// Resolve returns errors.ErrUnsupported.
+func (*Handle) Resolve(string, setting.NICOption) ([]setting.NICOption, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Option returns errors.ErrUnsupported.
+func (*Handle) Option(_, _, _ string) (string, error) { return "", errors.ErrUnsupported }
+
+// SetOption returns errors.ErrUnsupported.
+func (*Handle) SetOption(string, setting.NICOption) error { return errors.ErrUnsupported }

@@ -34,25 +34,28 @@ type ifreqData struct {
 // settingsOf reads the settings of a link (ETHTOOL_GLINKSETTINGS, Linux 4.6); false: the
 // interface has none. The first call asks for the length of the masks.
 func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
-	if s.cmd = unix.ETHTOOL_GLINKSETTINGS; !h.call(name, unsafe.Pointer(&s)) || s.words >= 0 || -int(s.words) > mostWords {
+	if s.cmd = unix.ETHTOOL_GLINKSETTINGS; h.call(name, unsafe.Pointer(&s)) != nil || s.words >= 0 || -int(s.words) > mostWords {
 		return s, false
 	}
 	words := -s.words
 	s = linkSettings{cmd: unix.ETHTOOL_GLINKSETTINGS, words: words}
-	ok = h.call(name, unsafe.Pointer(&s)) && s.words == words
-	runtime.KeepAlive(&s)
+	ok = h.call(name, unsafe.Pointer(&s)) == nil && s.words == words
 	return s, ok
 }
 
-// call executes an ethtool command; data begins with the command's number.
-func (h *Handle) call(name string, data unsafe.Pointer) bool {
+// call executes an ethtool command, whose data begins with its number.
+func (h *Handle) call(name string, data unsafe.Pointer) error {
 	if len(name) >= unix.IFNAMSIZ {
-		return false
+		return unix.ENODEV
 	}
 	request := ifreqData{data: data}
 	copy(request.name[:], name)
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h.fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
-	return errno == 0
+	runtime.KeepAlive(data)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // supported and advertised are the fastest modes of the link, in Mbit/s.

@@ -15,7 +15,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sysfs reads the device model of a /sys tree, and interrupts of a /proc tree.
+// sysfs reads the device model of a tree of sysfs, and interrupts of a /proc tree.
 type sysfs struct{ sys, proc string }
 
 // text is the content of a file without its last newline; empty: it cannot be read.
@@ -34,12 +34,18 @@ func number(parts ...string) int64 {
 
 // errOtherNamespace: a mount of sysfs shows the interfaces of the network namespace in which it
 // was mounted.
-var errOtherNamespace = errors.New("/sys is that of another network namespace: queues and devices are not read")
+var errOtherNamespace = errors.New("/sys is that of another network namespace, and mounting another needs CAP_SYS_ADMIN")
+
+// shows reports whether the tree shows an interface of that index and MAC address.
+func (s sysfs) shows(name string, index int, mac string) bool {
+	dir := filepath.Join(s.sys, "class/net", name)
+	return number(dir, "ifindex") == int64(index) && strings.EqualFold(text(dir, "address"), cmp.Or(mac, text(dir, "address")))
+}
 
 // add adds what the device model has of an interface.
 func (s sysfs) add(nic *record.NIC, l netlink.Link) error {
 	dir := filepath.Join(s.sys, "class/net", l.Name)
-	if number(dir, "ifindex") != int64(l.Index) || !strings.EqualFold(text(dir, "address"), cmp.Or(l.MAC, text(dir, "address"))) {
+	if !s.shows(l.Name, l.Index, l.MAC) {
 		return errOtherNamespace
 	}
 	if _, err := os.Stat(filepath.Join(dir, "phy80211")); err == nil {
@@ -71,21 +77,28 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil && strings.Contains(real, "/usb") {
 		nic.USBMbps, _ = strconv.ParseFloat(text(filepath.Dir(real), "speed"), 64)
 	}
-	irqs, _ := os.ReadDir(filepath.Join(dir, "msi_irqs"))
-	list := []string{text(dir, "irq")}
-	if len(irqs) > 0 {
-		list = nil
-		for _, irq := range irqs {
-			list = append(list, irq.Name())
-		}
-	}
 	counts := s.interrupts()
-	for _, irq := range list {
-		if n, err := strconv.Atoi(irq); err == nil && n > 0 {
-			nic.IRQs = append(nic.IRQs, record.IRQ{IRQ: n, Affinity: text(s.proc, "irq", irq, "smp_affinity_list"), Count: counts[n]})
+	for _, n := range s.irqs(dir) {
+		nic.IRQs = append(nic.IRQs, record.IRQ{IRQ: n, Affinity: text(s.proc, "irq", strconv.Itoa(n), "smp_affinity_list"), Count: counts[n]})
+	}
+}
+
+// irqs are the interrupts of a device, in order.
+func (s sysfs) irqs(device string) (list []int) {
+	names := []string{text(device, "irq")}
+	if messages, _ := os.ReadDir(filepath.Join(device, "msi_irqs")); len(messages) > 0 {
+		names = nil
+		for _, m := range messages {
+			names = append(names, m.Name())
 		}
 	}
-	slices.SortFunc(nic.IRQs, func(a, b record.IRQ) int { return cmp.Compare(a.IRQ, b.IRQ) })
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n > 0 {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // transfers reads "8.0 GT/s PCIe".

@@ -127,19 +127,6 @@ func (p Proc) Files() (open, most int64, err error) {
 	return open, most, err
 }
 
-// Governors are how many CPUs have each frequency governor; none: the kernel scales no
-// frequencies.
-func Governors() map[string]int {
-	files, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")
-	governors := map[string]int{}
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil {
-			governors[strings.TrimSpace(string(text))]++
-		}
-	}
-	return governors
-}
-
 // Resolver reads resolv.conf(5).
 func Resolver() (*record.Resolver, error) {
 	text, err := os.ReadFile("/etc/resolv.conf")

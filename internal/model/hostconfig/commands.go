@@ -11,7 +11,7 @@ import (
 )
 
 // Commands spells settings as commands of a POSIX shell, in their order: sysctl(8),
-// ip(8), tc(8). Each makes one change.
+// ip(8), tc(8), ethtool(8), files of sysfs. Each makes one change.
 func Commands(settings []setting.Setting) (lines []string) {
 	for _, s := range settings {
 		for _, one := range single(s) {
@@ -85,6 +85,10 @@ func command(s setting.Setting) (lines []string) {
 		l = qdiscLine(*s.Qdisc)
 	case s.Link != nil:
 		return linkLines(*s.Link)
+	case s.NIC != nil:
+		return nicLines(*s.NIC)
+	case s.CPU != nil:
+		return []string{governorLine(*s.CPU)}
 	}
 	return []string{l.String()}
 }

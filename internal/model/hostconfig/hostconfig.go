@@ -162,6 +162,11 @@ func single(s setting.Setting) (list []setting.Setting) {
 				list = append(list, setting.Setting{Host: s.Host, Link: &part})
 			}
 		}
+	case s.NIC != nil:
+		for _, o := range s.NIC.Options() {
+			one := s.NIC.With(o)
+			list = append(list, setting.Setting{Host: s.Host, NIC: &one})
+		}
 	case s.Kind() != "":
 		list = append(list, s)
 	}
@@ -191,6 +196,8 @@ func (h *Host) interfaceOf(s setting.Setting) string {
 		return s.Link.Interface
 	case s.Qdisc != nil:
 		return s.Qdisc.Interface
+	case s.NIC != nil:
+		return s.NIC.Interface
 	case s.Route != nil:
 		return h.routeInterface(*s.Route)
 	case s.Nexthop != nil && s.Nexthop.Interface != "":

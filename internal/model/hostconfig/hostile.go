@@ -74,6 +74,14 @@ func wrong(s setting.Setting) string {
 	if q := s.Qdisc; q != nil && !word(q.Kind, "_") {
 		return fmt.Sprintf("%q is no queueing discipline", q.Kind)
 	}
+	if s.NIC != nil {
+		if place, why := s.NIC.Check(); why != "" {
+			return "nic " + place + ": " + why
+		}
+	}
+	if s.CPU != nil {
+		return s.CPU.Check()
+	}
 	return ""
 }
 
@@ -93,6 +101,8 @@ func interfaces(s setting.Setting) (names []string) {
 		return []string{s.Link.Interface}
 	case s.Qdisc != nil:
 		return []string{s.Qdisc.Interface}
+	case s.NIC != nil:
+		return []string{s.NIC.Interface}
 	case s.Nexthop != nil:
 		add(s.Nexthop.Interface)
 	case s.Route != nil:

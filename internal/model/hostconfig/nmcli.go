@@ -44,6 +44,8 @@ func (n *nmcli) add(c change) bool {
 		return n.modify(c.on, "802-3-ethernet.cloned-mac-address", c.Link.MAC)
 	case c.Link != nil && c.Link.XmitHashPolicy != "":
 		return n.modify(c.on, "+bond.options", "xmit_hash_policy="+c.Link.XmitHashPolicy)
+	case c.NIC != nil:
+		return n.nic(c.on, *c.NIC)
 	case c.Rule != nil:
 		r := *c.Rule
 		if r.Priority == 0 { // NetworkManager wants one; the kernel counts down from here

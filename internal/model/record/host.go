@@ -51,7 +51,7 @@ type HostState struct {
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
 	Resolver   *Resolver      `json:"resolver,omitempty"`
 	Clock      *ClockSource   `json:"clock,omitempty"`
-	// Governors are how many CPUs have each frequency governor; absent: the kernel has none.
+	// Governors are how many frequency policies have each governor; absent: the kernel has none.
 	Governors   map[string]int `json:"cpu_governors,omitempty"`
 	MemoryBytes int64          `json:"memory_bytes,omitempty"`
 	// OpenFiles and MostFiles are the machine's descriptors and their bound (fs.file-max).

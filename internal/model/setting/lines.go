@@ -34,6 +34,14 @@ func (s Setting) Lines() []string {
 	if s.Qdisc != nil {
 		add("qdisc", s.Qdisc.String())
 	}
+	if s.NIC != nil {
+		for _, o := range s.NIC.Options() {
+			add("nic", s.NIC.Interface, o.Group, o.Key, o.Value)
+		}
+	}
+	if s.CPU != nil {
+		add("cpu governor", s.CPU.Governor)
+	}
 	return list
 }
 

@@ -1,6 +1,6 @@
 // Package setting describes reversible changes to a host: a sysctl, a
-// neighbour entry, an address, a route, a rule, a link attribute or a queueing
-// discipline. Package apply applies and reverts them.
+// neighbour entry, an address, a route, a rule, a link attribute, a queueing
+// discipline, options of a NIC or of CPUs. Package apply applies and reverts them.
 package setting
 
 import (
@@ -27,14 +27,16 @@ type Setting struct {
 	Rule      *Rule          `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
 	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of an interface: MTU, MAC address, queue length, up or down"`
 	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of an interface"`
+	NIC       *NIC           `yaml:"nic" json:"nic,omitempty" doc:"options of an interface's driver, queues and interrupts, as ethtool has them"`
+	CPU       *CPU           `yaml:"cpu" json:"cpu,omitempty" doc:"options of all CPUs"`
 }
 
 // Kinds are the kinds of setting, as a study file names them.
-var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "qdisc"}
+var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "qdisc", "nic", "cpu"}
 
 // Kinds lists the kinds that are given; a valid setting has one.
 func (s Setting) Kinds() []string {
-	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil}
+	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
 	var list []string
 	for i, kind := range Kinds {
 		if given[i] {

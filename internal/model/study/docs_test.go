@@ -230,6 +230,8 @@ func reference() string {
 		{"setting: rule; rules of a host", reflect.TypeFor[setting.Rule](), ""},
 		{"setting: link", reflect.TypeFor[setting.Link](), ""},
 		{"setting: qdisc", reflect.TypeFor[setting.Qdisc](), ""},
+		{"setting: nic", reflect.TypeFor[setting.NIC](), ""},
+		{"setting: cpu", reflect.TypeFor[setting.CPU](), ""},
 	} {
 		fmt.Fprintf(&b, "\n### %s\n\n| key | meaning |\n|---|---|\n", section.where)
 		_, hasOptions := section.of.FieldByName("Spec")

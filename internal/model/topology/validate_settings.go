@@ -92,6 +92,17 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	if s.Qdisc != nil {
 		c.qdisc(*s.Qdisc, path+".qdisc")
 	}
+	if s.NIC != nil {
+		c.interfaceExists(s.NIC.Interface, path+".nic.interface")
+		if place, why := s.NIC.Check(); why != "" {
+			report(strings.TrimSuffix(path+".nic."+place, "."), "%s", why)
+		}
+	}
+	if s.CPU != nil {
+		if why := s.CPU.Check(); why != "" {
+			report(path+".cpu.governor", "%s", why)
+		}
+	}
 }
 
 // settingChecker checks settings of one host.

@@ -1,0 +1,82 @@
+package hostconfig
+
+import (
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/setting"
+)
+
+// ethtoolFlags are the options of ethtool(8) that change a group.
+var ethtoolFlags = map[string]string{"features": "-K", "rings": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A"}
+
+// netDirectory and irqDirectory have the files of an interface and of interrupts.
+const netDirectory, irqDirectory = "/sys/class/net/", "/proc/irq/"
+
+// nicLines are the commands for the options of an interface: ethtool(8), or the files of sysfs
+// and procfs that it has no option for.
+func nicLines(n setting.NIC) (lines []string) {
+	dir := netDirectory + n.Interface
+	for _, o := range n.Options() {
+		flag, value := ethtoolFlags[o.Group], Quote(o.Value)
+		switch {
+		case flag != "":
+			lines = append(lines, Command("ethtool", flag, n.Interface, o.Key, o.Value))
+		case o.Group == "rss" && o.Key != "table":
+			lines = append(lines, Command("ethtool", "-N", n.Interface, "rx-flow-hash", o.Key, o.Value))
+		case o.Group == "rss":
+			lines = append(lines, rssLine(n.Interface, o.Value))
+		case o.Group == "napi":
+			lines = append(lines, "echo "+value+" > "+Quote(dir+"/"+o.Key))
+		case o.Group == "queues" && strings.Contains(o.Key, "/"):
+			lines = append(lines, "echo "+value+" > "+Quote(dir+"/queues/"+o.Key))
+		case o.Group == "queues":
+			queues := map[bool]string{true: "rx", false: "tx"}[strings.HasPrefix(o.Key, "rps_")]
+			lines = append(lines, fmt.Sprintf(`for queue in %s/%s-*; do echo %s > "$queue"/%s; done`, Quote(dir+"/queues"), queues, value, o.Key))
+		case strings.Contains(o.Key, "/"):
+			lines = append(lines, "echo "+value+" > "+irqDirectory+o.Key)
+		case o.Value == "spread":
+			lines = append(lines, fmt.Sprintf(`n=0; for irq in $(ls %s); do echo $((n %% $(nproc))) > %s"$irq"/%s; n=$((n + 1)); done`, Quote(dir+"/device/msi_irqs"), irqDirectory, o.Key))
+		default:
+			lines = append(lines, fmt.Sprintf(`for irq in $(ls %s); do echo %s > %s"$irq"/%s; done`, Quote(dir+"/device/msi_irqs"), value, irqDirectory, o.Key))
+		}
+	}
+	return lines
+}
+
+// rssLine: ethtool(8) takes weights, but not the queue of each entry. A table whose queues have
+// their entries one after the other is one of weights.
+func rssLine(iface, table string) string {
+	words := strings.Fields(table)
+	if words[0] == "equal" || words[0] == "weight" {
+		return Command(append([]string{"ethtool", "-X", iface}, words...)...)
+	}
+	return Comment("the indirection table of " + iface + " is " + table + ": ethtool -X takes only equal and weight")
+}
+
+// governorLine is the command for the governor of all CPUs.
+func governorLine(c setting.CPU) string {
+	return `for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo ` + Quote(c.Governor) + ` > "$policy"/scaling_governor; done`
+}
+
+// nmcliOptions are the groups that NetworkManager has properties for, with their beginning and
+// the values that it writes otherwise (nm-settings-nmcli(5)).
+var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-", "channels": "ethtool.channels-", "coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
+
+// nmcliAdaptive: adaptive moderation is a number there.
+var nmcliAdaptive = map[string]string{"on": "1", "off": "0"}
+
+func (n *nmcli) nic(on string, s setting.NIC) bool {
+	for _, o := range s.Options() { // one
+		property, ok := nmcliOptions[o.Group]
+		if !ok {
+			return false
+		}
+		value := o.Value
+		if o.Group == "coalesce" && strings.HasPrefix(o.Key, "adaptive") {
+			value = nmcliAdaptive[value]
+		}
+		return n.modify(on, property+o.Key, value)
+	}
+	return false
+}
