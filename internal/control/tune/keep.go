@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"linerate/internal/control/notebook"
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -130,7 +132,11 @@ func (t *Tuner) write(made *record.Run, result *record.Tune) error {
 	var kept []settingfile.Kept
 	for _, s := range result.Settings {
 		if i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key }); i >= 0 && s.Keep {
-			kept = append(kept, settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)})
+			k := settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)}
+			if k.Line.NIC() {
+				k.Commands = hostconfig.Commands([]setting.Setting{k.Line.On(t.options.Hosts[0])})
+			}
+			kept = append(kept, k)
 		}
 	}
 	head := []string{

@@ -200,7 +200,7 @@ func (t *Tuner) probe(ctx context.Context) error {
 			continue // the flows have it as an option
 		}
 		for _, h := range t.options.Hosts {
-			settings = append(settings, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}})
+			settings = append(settings, l.On(h))
 		}
 	}
 	tried, err := t.options.exec.try(ctx, &t.study.Topology, settings, t.options.AllowMachine)
@@ -216,7 +216,7 @@ func (t *Tuner) probe(ctx context.Context) error {
 		var applied []record.Applied
 		var refused []string
 		for _, one := range tried {
-			if one.Setting.Sysctl[0].Key != l.Key {
+			if one.Setting.Changes()[0].Name != l.Key {
 				continue
 			}
 			applied = append(applied, one.Applied...)

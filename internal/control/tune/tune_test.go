@@ -60,8 +60,13 @@ type fakeHosts struct {
 func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried, err error) {
 	f.tried = append(f.tried, settings...)
 	for _, s := range settings {
-		one := run.Tried{Setting: s, Refused: f.refuse[s.Sysctl[0].Key]}
-		if one.Refused == "" {
+		one := run.Tried{Setting: s, Refused: f.refuse[s.Changes()[0].Name]}
+		switch {
+		case s.CPU != nil:
+			one.Refused = "the fake scales no frequencies"
+		case one.Refused == "" && s.NIC != nil:
+			one.Applied = []record.Applied{{Host: s.Host, What: s.Changes()[0].Name, Prior: "on", New: s.NIC.Options()[0].Value}}
+		case one.Refused == "":
 			one.Applied = []record.Applied{{Host: s.Host, What: s.Sysctl[0].Key, Prior: cmp.Or(f.prior[s.Sysctl[0].Key], "1"), New: s.Sysctl[0].Value}}
 		}
 		tried = append(tried, one)

@@ -54,6 +54,32 @@ func (s Setting) Kind() string {
 	return ""
 }
 
+// Change is a part of a setting that can be made by itself.
+type Change struct {
+	Name    string // a parameter's key, "nic eth0 features gro", or the words of Lines
+	Setting Setting
+}
+
+// Changes divides a setting into its parts: each kernel parameter, each option of a NIC. Other
+// kinds are one.
+func (s Setting) Changes() (list []Change) {
+	for _, one := range s.Sysctl {
+		list = append(list, Change{one.Key, Setting{Host: s.Host, Sysctl: []Sysctl{one}}})
+	}
+	if s.NIC != nil {
+		for _, o := range s.NIC.Options() {
+			part := s.NIC.With(o)
+			list = append(list, Change{strings.Join([]string{"nic", s.NIC.Interface, o.Group, o.Key}, " "), Setting{Host: s.Host, NIC: &part}})
+		}
+	}
+	if len(list) == 0 {
+		for _, line := range s.Lines() {
+			list = append(list, Change{strings.TrimPrefix(line, s.Host+": "), s})
+		}
+	}
+	return list
+}
+
 // Sysctl is one kernel parameter. Key uses dots; a dot inside an interface's name is
 // written as a slash (net.ipv4.conf.eth0/100.rp_filter), as sysctl(8) has it.
 type Sysctl struct {

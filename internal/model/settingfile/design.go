@@ -160,13 +160,32 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 		}
 		fmt.Fprint(b, "        settings:\n")
 		for _, host := range d.Hosts {
-			fmt.Fprintf(b, "          - host: %s\n            sysctl:\n", quoted(host))
-			for _, line := range l.lines {
-				fmt.Fprintf(b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
-			}
+			writeSettings(b, host, l.lines)
 		}
 	}
 	return b.Bytes(), nil
+}
+
+// writeSettings writes lines as settings of a host.
+func writeSettings(b *bytes.Buffer, host string, lines []Line) {
+	started := false
+	for _, line := range lines {
+		if line.NIC() {
+			continue
+		}
+		if !started {
+			fmt.Fprintf(b, "          - host: %s\n            sysctl:\n", quoted(host))
+			started = true
+		}
+		fmt.Fprintf(b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
+	}
+	for _, line := range lines {
+		if iface, o, ok := line.option(); ok {
+			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n", quoted(host), quoted(iface), o.Group, quoted(o.Key), quoted(o.Value))
+		} else if line.Key == governorKey {
+			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", quoted(host), quoted(line.Value))
+		}
+	}
 }
 
 // Unvaried is that study without the list: nothing is varied in it.

@@ -2,19 +2,23 @@ package settingfile
 
 import "strings"
 
-// profile reads a tuned profile. Of its sections only [sysctl] sets parameters of
-// the kernel; the others belong to tuned's plug-ins, and what a profile includes
-// is in another file.
+// profile reads a tuned profile: [sysctl] sets parameters of the kernel, [net] and [cpu] options
+// of NICs and CPUs. The other sections belong to tuned's other plug-ins, and what a profile
+// includes is in another file.
 func (f *File) profile(text string) {
-	section := ""
+	section, devices := "", []string{anyInterface}
 	for n, line := range entries(text) {
 		if line[0] == '[' {
-			section = strings.ToLower(strings.Trim(line, "[]"))
+			section, devices = strings.ToLower(strings.Trim(line, "[]")), []string{anyInterface}
 			continue
 		}
 		apart := func(why string) { f.Apart = append(f.Apart, Apart{f.Name, n, line, why, nil, false}) }
-		key, _, found := strings.Cut(line, "=")
-		switch key = strings.TrimSpace(key); {
+		key, value, found := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch {
+		case section == "net" && key == "devices":
+			devices = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		case f.tunedNet(n, section, key, value, devices):
 		case section == "sysctl" && (key == "type" || key == "enabled" || key == "replace" || key == "priority"):
 			// about the section, not of it
 		case section == "sysctl":

@@ -27,12 +27,19 @@ const (
 	sysctlConf   = "sysctl.conf" // key = value
 	loaderConf   = "loader.conf" // key="value"
 	tunedProfile = "tuned"       // a tuned profile: sections of key=value
+	udevRules    = "udev"        // rules of udev(7)
+	linkFile     = "systemd.link"
+	ifcfgFile    = "ifcfg"      // of network-scripts
+	interfaces   = "interfaces" // interfaces(5)
+	netplanFile  = "netplan"
+	scriptFile   = "script" // commands for a shell
 )
 
 // SystemNames and FormatNames are the systems and the formats as people write them.
 var (
 	SystemNames = map[string]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD"}
-	FormatNames = map[string]string{sysctlConf: "sysctl.conf", loaderConf: "loader.conf", tunedProfile: "tuned profile"}
+	FormatNames = map[string]string{sysctlConf: "sysctl.conf", loaderConf: "loader.conf", tunedProfile: "tuned profile",
+		udevRules: "udev rules", linkFile: "systemd.link", ifcfgFile: "ifcfg", interfaces: "interfaces", netplanFile: "netplan", scriptFile: "script"}
 )
 
 // File is the content of one file.
@@ -106,9 +113,10 @@ type Apart struct {
 // Read reads a file. An empty system is detected from the keys.
 func Read(name string, text []byte, system string) File {
 	f := File{Name: name, System: system, Format: format(name, string(text))}
-	if f.Format == tunedProfile {
-		f.profile(string(text))
-	} else {
+	switch read, of := readers[f.Format]; {
+	case of:
+		read(&f, string(text))
+	default:
 		for n, line := range entries(string(text)) {
 			f.sysctl(n, line)
 		}
@@ -122,11 +130,30 @@ func Read(name string, text []byte, system string) File {
 	return f
 }
 
-// format detects the format: a profile has sections, and loader.conf is known by its name,
-// since its lines may be those of a sysctl.conf.
+// readers read the formats that have more than kernel parameters.
+var readers = map[string]func(*File, string){
+	tunedProfile: (*File).profile, udevRules: (*File).udev, linkFile: (*File).link, ifcfgFile: (*File).ifcfg,
+	interfaces: (*File).interfaces, netplanFile: (*File).netplan, scriptFile: (*File).script,
+}
+
+// format detects the format: most are known by their names, as the programs that read them know
+// them; a profile has sections.
 func format(name, text string) string {
-	if strings.Contains(path.Base(name), "loader") {
-		return loaderConf
+	switch base := path.Base(name); {
+	case strings.Contains(base, "loader"):
+		return loaderConf // its lines may be those of a sysctl.conf
+	case path.Ext(base) == ".rules":
+		return udevRules
+	case path.Ext(base) == ".link":
+		return linkFile
+	case strings.HasPrefix(base, "ifcfg-"):
+		return ifcfgFile
+	case base == "interfaces" || path.Base(path.Dir(name)) == "interfaces.d":
+		return interfaces
+	case path.Ext(base) == ".yaml" || path.Ext(base) == ".yml":
+		return netplanFile
+	case path.Ext(base) == ".sh" || strings.HasPrefix(text, "#!"):
+		return scriptFile
 	}
 	for _, line := range entries(text) {
 		if line[0] == '[' && strings.HasSuffix(line, "]") {
@@ -174,6 +201,13 @@ func (f *File) sysctl(n int, line string) {
 	switch {
 	case !found && optional && key != "":
 		apart("keeps an earlier pattern from setting "+key, false)
+		return
+	case program.MatchString(line) && f.commands(n, line, anyInterface):
+		for i := range f.Lines {
+			if f.Lines[i].Line == n {
+				f.Lines[i].Slip, f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a script, or in a .link file (systemd.link(5))", text
+			}
+		}
 		return
 	case program.MatchString(line):
 		apart(program.FindStringSubmatch(line)[1]+" is a command, not a kernel parameter: leave it out of this file", true)

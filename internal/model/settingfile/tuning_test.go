@@ -93,7 +93,7 @@ func TestSystemsAndFormats(t *testing.T) {
 			t.Errorf("%s: %s %s %+v", test.text, f.System, f.Format, f.Lines)
 		}
 	}
-	if f := Read("tuned.conf", []byte("[sysctl]\nnet.core.somaxconn=>2048\nx.y=${z}\n[cpu]\ngovernor=performance\n"), ""); f.Lines[0].Bound != ">" || len(f.Apart) != 2 {
+	if f := Read("tuned.conf", []byte("[sysctl]\nnet.core.somaxconn=>2048\nx.y=${z}\n[disk]\nreadahead=>4096\n"), ""); f.Lines[0].Bound != ">" || len(f.Apart) != 2 {
 		t.Errorf("%+v", f)
 	}
 }

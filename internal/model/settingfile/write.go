@@ -10,6 +10,8 @@ import (
 type Kept struct {
 	Line    Line
 	Because string
+	// Commands make the setting instead, if it is no kernel parameter: options of a NIC.
+	Commands []string
 }
 
 // Ansible is the format of a file of tasks for ansible.posix.sysctl; files of the
@@ -35,6 +37,11 @@ func Write(format string, head []string, kept []Kept) string {
 	comment := func(indent, text string) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, strings.Join(strings.Fields(text), " "))
 	}
+	atBoot := func(k Kept) {
+		for _, c := range k.Commands {
+			comment("", "no kernel parameter; at boot: "+c)
+		}
+	}
 	for _, line := range head {
 		comment("", line)
 	}
@@ -43,19 +50,29 @@ func Write(format string, head []string, kept []Kept) string {
 		fmt.Fprint(&b, "\n[main]\nsummary=Settings that linerate has proven\n\n[sysctl]\n")
 		for _, k := range kept {
 			comment("", k.Because)
-			fmt.Fprintf(&b, "%s=%s\n", k.Line.Key, k.Line.Value)
+			if atBoot(k); len(k.Commands) == 0 {
+				fmt.Fprintf(&b, "%s=%s\n", k.Line.Key, k.Line.Value)
+			}
 		}
 	case Ansible:
 		fmt.Fprint(&b, "---\n")
 		for _, k := range kept {
 			comment("", k.Because)
+			for _, c := range k.Commands {
+				fmt.Fprintf(&b, "- name: Set %s\n  ansible.builtin.shell: %q\n", k.Line.Key, c)
+			}
+			if len(k.Commands) > 0 {
+				continue
+			}
 			fmt.Fprintf(&b, "- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /etc/sysctl.d/90-linerate.conf\n    state: present\n    reload: true\n", k.Line.Key, k.Line.Key, k.Line.Value)
 		}
 	default:
 		for _, k := range kept {
 			fmt.Fprintln(&b)
 			comment("", k.Because)
-			fmt.Fprintln(&b, k.Line.Setting())
+			if atBoot(k); len(k.Commands) == 0 {
+				fmt.Fprintln(&b, k.Line.Setting())
+			}
 		}
 	}
 	return b.String()

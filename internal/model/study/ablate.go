@@ -84,22 +84,10 @@ func (l Level) workload(wanted func(part string) bool) *Override {
 // with all the hosts that it is made on.
 func parts(settings []setting.Setting) (names []string) {
 	for _, s := range settings {
-		for _, name := range partsOf(s) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+		for _, c := range s.Changes() {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
 			}
-		}
-	}
-	return names
-}
-
-func partsOf(s setting.Setting) (names []string) {
-	for _, one := range s.Sysctl {
-		names = append(names, one.Key)
-	}
-	if len(names) == 0 {
-		for _, line := range s.Lines() {
-			names = append(names, strings.TrimPrefix(line, s.Host+": "))
 		}
 	}
 	return names
@@ -109,9 +97,10 @@ func partsOf(s setting.Setting) (names []string) {
 func having(settings []setting.Setting, wanted func(part string) bool) []setting.Setting {
 	var list []setting.Setting
 	for _, s := range settings {
-		if slices.ContainsFunc(partsOf(s), wanted) {
-			s.Sysctl = slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool { return !wanted(one.Key) })
-			list = append(list, s)
+		for _, c := range s.Changes() {
+			if wanted(c.Name) {
+				list = append(list, c.Setting)
+			}
 		}
 	}
 	return list

@@ -165,8 +165,8 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 			var changes []setting.Setting
 			found := map[string]bool{}
 			for _, one := range apart(level.Settings) {
-				if len(one.Sysctl) == 1 && slices.Contains(keys, one.Sysctl[0].Key) {
-					changes, found[one.Sysctl[0].Key] = append(changes, one), true
+				if slices.Contains(keys, one.Name) {
+					changes, found[one.Name] = append(changes, one.Setting), true
 				}
 			}
 			control := slices.Contains(keys, setting.CongestionControl) && level.Workload != nil && level.Workload.CongestionControl != ""
@@ -253,22 +253,17 @@ func levelOf(f study.Factor, name string) study.Level {
 // without are the settings that another list does not have. Each sysctl is a setting.
 func without(list, other []setting.Setting) (rest []setting.Setting) {
 	there := apart(other)
-	for _, s := range apart(list) {
-		if !slices.ContainsFunc(there, func(o setting.Setting) bool { return reflect.DeepEqual(s, o) }) {
-			rest = append(rest, s)
+	for _, c := range apart(list) {
+		if !slices.ContainsFunc(there, func(o setting.Change) bool { return reflect.DeepEqual(c, o) }) {
+			rest = append(rest, c.Setting)
 		}
 	}
 	return rest
 }
 
-func apart(list []setting.Setting) (single []setting.Setting) {
+func apart(list []setting.Setting) (single []setting.Change) {
 	for _, s := range list {
-		for _, one := range s.Sysctl {
-			single = append(single, setting.Setting{Host: s.Host, Sysctl: []setting.Sysctl{one}})
-		}
-		if len(s.Sysctl) == 0 {
-			single = append(single, s)
-		}
+		single = append(single, s.Changes()...)
 	}
 	return single
 }

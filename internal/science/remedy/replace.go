@@ -262,6 +262,11 @@ func (r replacer) host(h *hostconfig.Host) (err error) {
 			q.Interface = iface(q.Interface)
 			s.Qdisc = &q
 		}
+		if s.NIC != nil {
+			n := *s.NIC
+			n.Interface = iface(n.Interface)
+			s.NIC = &n
+		}
 	}
 	for i := range h.Interfaces {
 		p := &h.Interfaces[i]

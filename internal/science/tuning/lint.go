@@ -145,7 +145,9 @@ func (c *checker) file(f *settingfile.File) {
 		c.twice(l)
 		if l.Slip != "" {
 			c.add(l, "syntax", record.LintError, "", "%s", l.Slip)
-			c.correct(l.Key, l.Value)
+			if !l.NIC() {
+				c.correct(l.Key, l.Value)
+			}
 		}
 		if comment != "" {
 			c.comment(l, comment)
@@ -199,6 +201,12 @@ func (c *checker) comment(l settingfile.Line, comment string) {
 
 // linux says what there is to say about one line of a file for Linux.
 func (c *checker) linux(l settingfile.Line) {
+	if l.NIC() { // what the interface has is known when it is tried
+		if why := l.Wrong(); why != "" {
+			c.add(l, "refused", record.LintError, "", "%s", why)
+		}
+		return
+	}
 	if !c.exists(l) {
 		return
 	}
@@ -330,8 +338,14 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 			system = f.System
 		}
 	}
-	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: aboutNetwork(system, l.Key)}
-	if system != settingfile.Linux {
+	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.NIC() || aboutNetwork(system, l.Key)}
+	switch {
+	case system != settingfile.Linux:
+		return s
+	case l.NIC():
+		if s.Scope = record.ScopeNamespace; l.MachineWide() {
+			s.Scope = record.ScopeMachine
+		}
 		return s
 	}
 	known, asked := c.ask(l.Key)

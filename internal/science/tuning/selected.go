@@ -19,32 +19,54 @@ import (
 func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (lines []settingfile.Line, all []record.TuneSetting) {
 	winning := settingfile.Winning(files)
 	for i, s := range found.Settings {
-		made := record.TuneSetting{Key: s.Key, Value: s.Value, File: s.File, Line: s.Line}
-		line := winning[i]
-		if key, value, ok := corrected(found, s); ok {
-			made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
-			made.Key, made.Value, line.Key, line.Value = key, value, key, value
-		}
-		made.Why = useless(files, found, t, hosts, made)
-		if lab := slices.ContainsFunc(hosts, func(name string) bool { h, _ := t.Host(name); return h != nil && len(h.Via) == 0 }); made.Why == "" && lab && machineWide(found, made) {
-			made.Why = "machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"
-			for _, f := range found.Findings { // what makes the setting useless anywhere
-				switch on := f.File == s.File && f.Line == s.Line; {
-				case on && f.ID == "unit":
-					made.Why = "the value is in another unit than the kernel's; " + f.Fix
-				case on && (f.ID == "removed" || f.ID == "no-effect"):
-					made.Why = f.Says
-				}
+		for _, line := range winning[i].Each(interfaces(t, hosts)) {
+			made := record.TuneSetting{Key: line.Key, Value: s.Value, File: s.File, Line: s.Line}
+			if key, value, ok := corrected(found, s); ok {
+				made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
+				made.Key, made.Value, line.Key, line.Value = key, value, key, value
 			}
+			if made.Why = useless(files, found, t, hosts, made); made.Why == "" {
+				made.Why = notInLab(found, t, hosts, made)
+			}
+			if made.Why != "" {
+				made.Verdict = record.NotTried
+			} else {
+				lines = append(lines, line)
+			}
+			all = append(all, made)
 		}
-		if made.Why != "" {
-			made.Verdict = record.NotTried
-		} else {
-			lines = append(lines, line)
-		}
-		all = append(all, made)
 	}
 	return lines, all
+}
+
+// interfaces are those of the hosts, each once.
+func interfaces(t *topology.Topology, hosts []string) (names []string) {
+	for _, name := range hosts {
+		h, _ := t.Host(name)
+		for _, i := range h.Interfaces {
+			if !slices.Contains(names, i.Name) {
+				names = append(names, i.Name)
+			}
+		}
+	}
+	return names
+}
+
+// notInLab is why hosts of a lab cannot try a setting that is machine-wide; empty: they can.
+func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) string {
+	inLab := slices.ContainsFunc(hosts, func(name string) bool { h, _ := t.Host(name); return h != nil && len(h.Via) == 0 })
+	if !inLab || !machineWide(found, s) {
+		return ""
+	}
+	for _, f := range found.Findings { // what makes the setting useless anywhere
+		switch on := f.File == s.File && f.Line == s.Line; {
+		case on && f.ID == "unit":
+			return "the value is in another unit than the kernel's; " + f.Fix
+		case on && (f.ID == "removed" || f.ID == "no-effect"):
+			return f.Says
+		}
+	}
+	return "machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"
 }
 
 // machineWide: no network namespace has the parameter of its own, or none but the machine's
@@ -173,9 +195,9 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	if strings.ContainsAny(s.Key, "*?[") {
 		return "it is a pattern for several parameters: write them one by one to have them tried"
 	}
-	if name := setting.InterfaceOf(s.Key); name != "" {
+	if name := cmp.Or(setting.InterfaceOf(s.Key), settingfile.InterfaceOf(s.Key)); name != "" {
 		for _, host := range hosts {
-			if h, _ := t.Host(host); !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool { return i.Name == name }) {
+			if h, _ := t.Host(host); h != nil && !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool { return i.Name == name }) {
 				return fmt.Sprintf("%s has no interface %s", host, name)
 			}
 		}
@@ -250,6 +272,11 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 		}
 		for _, one := range s.Sysctl {
 			add(record.TuneSetting{Key: one.Key, Value: one.Value})
+		}
+		for _, c := range s.Changes() {
+			if nic := c.Setting.NIC; nic != nil {
+				add(record.TuneSetting{Key: c.Name, Value: nic.Options()[0].Value})
+			}
 		}
 	}
 	if w := tried.Factors[i].Levels[j].Workload; w != nil && w.CongestionControl != "" {

@@ -1,0 +1,351 @@
+package settingfile
+
+import (
+	"regexp"
+	"strings"
+
+	"linerate/internal/model/setting"
+	"linerate/internal/model/source"
+)
+
+// This file reads options of NICs and CPUs in the files in which administrators keep them:
+// commands of ethtool(8) in scripts, udev rules, ifcfg and interfaces(5); systemd.link(5);
+// tuned's [net] and [cpu]; netplan.
+
+// anyInterface stands for every interface of a host, as "*" does in [Match] of systemd.link(5).
+const anyInterface = "*"
+
+// nicKey and governorKey are the keys of lines that are options of a NIC, as setting.Lines has
+// them ("nic eth0 features gro"), and of CPUs.
+const nicKey, governorKey = "nic ", "cpu governor"
+
+// NIC reports whether the line is an option of a NIC or of CPUs, rather than a parameter.
+func (l Line) NIC() bool { return strings.HasPrefix(l.Key, nicKey) || l.Key == governorKey }
+
+// option is the option of a NIC; "*" is every interface.
+func (l Line) option() (iface string, o setting.NICOption, ok bool) {
+	words := strings.SplitN(l.Key, " ", 4)
+	if len(words) != 4 || words[0]+" " != nicKey {
+		return "", o, false
+	}
+	return words[1], setting.NICOption{Group: words[2], Option: setting.Option{Key: words[3], Value: l.Value}}, true
+}
+
+// InterfaceOf is the interface of a key of a NIC's option; empty: it is none, or of every
+// interface.
+func InterfaceOf(key string) string {
+	iface, _, _ := Line{Key: key}.option()
+	if iface == anyInterface {
+		return ""
+	}
+	return iface
+}
+
+// Each is the line for each of the interfaces, if it is an option of every one; otherwise it is
+// the line alone.
+func (l Line) Each(interfaces []string) (list []Line) {
+	iface, o, _ := l.option()
+	if iface != anyInterface {
+		return []Line{l}
+	}
+	for _, name := range interfaces {
+		l.Key = strings.Join([]string{"nic", name, o.Group, o.Key}, " ")
+		list = append(list, l)
+	}
+	return list
+}
+
+// On is the line as a setting of a host.
+func (l Line) On(host string) setting.Setting {
+	if l.Key == governorKey {
+		return setting.Setting{Host: host, CPU: &setting.CPU{Governor: l.Value}}
+	}
+	if iface, o, ok := l.option(); ok {
+		n := setting.NIC{Interface: iface}.With(o)
+		return setting.Setting{Host: host, NIC: &n}
+	}
+	return setting.Setting{Host: host, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}}
+}
+
+// MachineWide: the option is that of CPUs or interrupts.
+func (l Line) MachineWide() bool {
+	_, o, _ := l.option()
+	return l.Key == governorKey || o.Group == "irqs"
+}
+
+// Wrong is what is wrong with an option of a NIC or of CPUs; empty: nothing is known to be.
+func (l Line) Wrong() string {
+	if l.Key == governorKey {
+		return setting.CPU{Governor: l.Value}.Check()
+	}
+	iface, o, ok := l.option()
+	if !ok {
+		return ""
+	}
+	_, why := setting.NIC{Interface: iface}.With(o).Check()
+	return why
+}
+
+// add adds an option that line n of the file has.
+func (f *File) add(n int, iface, group, key, value string) {
+	f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: nicKey + iface + " " + group + " " + key, Value: value})
+}
+
+// ethtoolFlags are the options of ethtool(8) that change a group of pairs of a key and a value.
+var ethtoolFlags = map[string]string{
+	"-K": "features", "--offload": "features", "--features": "features", "-G": "rings", "--set-ring": "rings",
+	"-L": "channels", "--set-channels": "channels", "-C": "coalesce", "--coalesce": "coalesce", "-A": "pause", "--pause": "pause",
+}
+
+// variables are what stands for the interface in scripts, rules and hooks.
+var variables = regexp.MustCompile(`^["']?(?:\$\{?[A-Za-z_]\w*\}?|%k|\$name|\*)["']?$`)
+
+// ethtool reads a command's arguments: "-K eth0 gro off tso off". iface is what a variable in
+// the place of the interface stands for. It reports whether it was one that changes options.
+func (f *File) ethtool(n int, words []string, iface string) bool {
+	if len(words) < 4 {
+		return false
+	}
+	flag, dev, rest := words[0], strings.Trim(words[1], `"'`), words[2:]
+	if variables.MatchString(dev) {
+		dev = iface
+	}
+	switch group := ethtoolFlags[flag]; {
+	case group != "":
+		if len(rest)%2 != 0 {
+			return false
+		}
+		for i := 0; i < len(rest); i += 2 {
+			f.add(n, dev, group, rest[i], rest[i+1])
+		}
+	case flag == "-X" || flag == "--rxfh" || flag == "--set-rxfh-indir":
+		f.add(n, dev, "rss", "table", strings.Join(rest, " "))
+	case (flag == "-N" || flag == "-U" || flag == "--config-nfc" || flag == "--config-ntuple") && len(rest) == 3 && rest[0] == "rx-flow-hash":
+		f.add(n, dev, "rss", rest[1], rest[2])
+	default:
+		return false
+	}
+	return true
+}
+
+var (
+	// ethtoolCommand is one, wherever a line has it; several are divided by ; or &&.
+	ethtoolCommand = regexp.MustCompile(`(?:^|[\s"'/=;&])ethtool\s+([^;&|"#]+)`)
+	// sysfsWrite is a value that is written to a file of an interface or of the CPUs.
+	sysfsWrite = regexp.MustCompile(`echo\s+(?:-n\s+)?["']?([^\s"'|>]+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/sys/(\S+?)["']?$`)
+	governor   = regexp.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
+	cpuFile    = regexp.MustCompile(`^devices/system/cpu/.*/scaling_governor$`)
+	netFile    = regexp.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
+)
+
+// commands reads the commands of a line that change options of a NIC or of CPUs. It reports
+// whether there were any.
+func (f *File) commands(n int, line, iface string) bool {
+	before := len(f.Lines)
+	for _, m := range ethtoolCommand.FindAllStringSubmatch(line, -1) {
+		f.ethtool(n, strings.Fields(m[1]), iface)
+	}
+	if m := governor.FindStringSubmatch(line); m != nil {
+		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: m[1]})
+	}
+	if m := sysfsWrite.FindStringSubmatch(line); m != nil {
+		switch file := netFile.FindStringSubmatch(m[2]); {
+		case cpuFile.MatchString(m[2]):
+			f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: m[1]})
+		case file != nil:
+			dev, group, key := file[1], "napi", file[3]
+			if variables.MatchString(dev) {
+				dev = iface
+			}
+			if file[2] != "" {
+				group, key = "queues", strings.TrimPrefix(strings.TrimPrefix(key, "rx-*/"), "tx-*/")
+			}
+			f.add(n, dev, group, key, m[1])
+		}
+	}
+	return len(f.Lines) > before
+}
+
+// script reads commands for a shell: those that change options of a NIC or of CPUs, and kernel
+// parameters.
+func (f *File) script(text string) {
+	for n, line := range entries(text) {
+		if f.commands(n, line, anyInterface) {
+			continue
+		}
+		meant, _ := intended(line)
+		for _, one := range meant {
+			f.sysctl(n, one)
+		}
+	}
+}
+
+// udev reads rules (udev(7)): commands in RUN, and ATTR{queues/rx-0/rps_cpus}="f".
+func (f *File) udev(text string) {
+	attribute := regexp.MustCompile(`ATTR\{(?:(queues)/)?([^}]+)\}\s*=\s*"([^"]*)"`)
+	name := regexp.MustCompile(`(?:NAME|KERNEL)\s*==\s*"([^"*?|\[]+)"`)
+	for n, line := range entries(text) {
+		iface := anyInterface
+		if m := name.FindStringSubmatch(line); m != nil {
+			iface = m[1]
+		}
+		found := f.commands(n, line, iface)
+		for _, m := range attribute.FindAllStringSubmatch(line, -1) {
+			group := "napi"
+			if m[1] != "" {
+				group = m[1]
+			}
+			f.add(n, iface, group, m[2], m[3])
+			found = true
+		}
+		if !found {
+			f.Apart = append(f.Apart, Apart{f.Name, n, line, "it changes no option of a NIC that is known here", nil, false})
+		}
+	}
+}
+
+// ifcfg reads ETHTOOL_OPTS of the files of network-scripts: options of ethtool(8), several
+// divided by semicolons, with or without the interface.
+func (f *File) ifcfg(text string) {
+	iface := strings.TrimPrefix(f.Name[strings.LastIndex(f.Name, "/")+1:], "ifcfg-")
+	for n, line := range entries(text) {
+		key, value, _ := strings.Cut(line, "=")
+		value = unquoted(strings.TrimSpace(value))
+		switch {
+		case key == "DEVICE":
+			iface = value
+		case strings.HasPrefix(key, "ETHTOOL_OPTS"):
+			for options := range strings.SplitSeq(value, ";") {
+				if words := strings.Fields(options); len(words) > 1 && !f.ethtool(n, words, iface) {
+					f.Apart = append(f.Apart, Apart{f.Name, n, line, "these options of ethtool are not known here", nil, false})
+				}
+			}
+		}
+	}
+}
+
+// interfacesKeys are the options of interfaces(5) that Debian's ethtool has.
+var interfacesKeys = []struct{ prefix, group string }{
+	{"offload-", "features"}, {"hardware-dma-ring-", "rings"}, {"ethernet-pause-", "pause"},
+	{"ethernet-coalesce-", "coalesce"}, {"hardware-irq-coalesce-", "coalesce"}, {"hardware-channels-", "channels"},
+}
+
+// interfaces reads interfaces(5).
+func (f *File) interfaces(text string) {
+	iface := anyInterface
+	for n, line := range entries(text) {
+		words := strings.Fields(line)
+		if words[0] == "iface" && len(words) > 1 {
+			iface = words[1]
+			continue
+		}
+		if f.commands(n, line, iface) {
+			continue
+		}
+		for _, k := range interfacesKeys {
+			if key, ok := strings.CutPrefix(words[0], k.prefix); ok && len(words) == 2 {
+				f.add(n, iface, k.group, strings.TrimPrefix(key, "autoneg-"), words[1])
+				break
+			}
+		}
+	}
+}
+
+// linkKeys are those of systemd.link(5), with their group and key.
+var linkKeys = map[string][2]string{
+	"GenericReceiveOffload": {"features", "gro"}, "GenericReceiveOffloadHardware": {"features", "rx-gro-hw"}, "LargeReceiveOffload": {"features", "lro"},
+	"GenericSegmentationOffload": {"features", "gso"}, "TCPSegmentationOffload": {"features", "tx-tcp-segmentation"}, "TCP6SegmentationOffload": {"features", "tx-tcp6-segmentation"},
+	"ReceiveChecksumOffload": {"features", "rx"}, "TransmitChecksumOffload": {"features", "tx"}, "NTupleFilter": {"features", "ntuple"},
+	"RxBufferSize": {"rings", "rx"}, "RxMiniBufferSize": {"rings", "rx-mini"}, "RxJumboBufferSize": {"rings", "rx-jumbo"}, "TxBufferSize": {"rings", "tx"},
+	"RxChannels": {"channels", "rx"}, "TxChannels": {"channels", "tx"}, "CombinedChannels": {"channels", "combined"},
+	"RxFlowControl": {"pause", "rx"}, "TxFlowControl": {"pause", "tx"}, "AutoNegotiationFlowControl": {"pause", "autoneg"},
+	"UseAdaptiveRxCoalesce": {"coalesce", "adaptive-rx"}, "UseAdaptiveTxCoalesce": {"coalesce", "adaptive-tx"},
+	"RxMaxCoalescedFrames": {"coalesce", "rx-frames"}, "TxMaxCoalescedFrames": {"coalesce", "tx-frames"},
+	"ReceivePacketSteeringCPUMask": {"queues", "rps_cpus"},
+}
+
+// link reads systemd.link(5).
+func (f *File) link(text string) {
+	iface, section := anyInterface, ""
+	for n, line := range entries(text) {
+		if line[0] == '[' {
+			section = line
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch option, known := linkKeys[key]; {
+		case section == "[Match]" && (key == "OriginalName" || key == "Name") && !strings.ContainsAny(value, "*? "):
+			iface = value
+		case section == "[Link]" && known:
+			f.add(n, iface, option[0], option[1], onOff(value))
+		}
+	}
+}
+
+// onOff is a boolean of systemd or YAML as ethtool(8) has it; other values stay.
+func onOff(value string) string {
+	switch strings.ToLower(value) {
+	case "yes", "true", "on":
+		return "on"
+	case "no", "false", "off":
+		return "off"
+	}
+	return value
+}
+
+// netplanKeys are the offloads of netplan's devices.
+var netplanKeys = map[string]string{
+	"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx", "tcp-segmentation-offload": "tx-tcp-segmentation", "tcp6-segmentation-offload": "tx-tcp6-segmentation",
+	"generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro",
+}
+
+// netplan reads the offloads of a file of netplan.
+func (f *File) netplan(text string) {
+	doc, problems := source.Parse(f.Name, []byte(text))
+	if doc == nil || problems.Err() != nil {
+		f.Apart = append(f.Apart, Apart{f.Name, 1, "", "it is not a file of netplan: " + problems.Err().Error(), nil, true})
+		return
+	}
+	each := func(n *source.Node, key string, do func(source.Entry)) {
+		for _, e := range n.Entries {
+			if key == "" || e.Key.Text == key {
+				do(e)
+			}
+		}
+	}
+	each(doc.Root, "network", func(network source.Entry) {
+		each(network.Value, "", func(kind source.Entry) {
+			each(kind.Value, "", func(device source.Entry) {
+				each(device.Value, "", func(e source.Entry) {
+					if feature, ok := netplanKeys[e.Key.Text]; ok {
+						f.add(e.Key.At.Line, device.Key.Text, "features", feature, onOff(e.Value.Text))
+					}
+				})
+			})
+		})
+	})
+}
+
+// tunedKeys are those of tuned's [net] that are pairs of a key and a value of ethtool(8).
+var tunedKeys = map[string]string{"coalesce": "coalesce", "channels": "channels", "ring": "rings", "pause": "pause", "features": "features"}
+
+// tunedNet reads a line of [net] or [cpu]; devices are those that the section names. It reports
+// whether the line is an option.
+func (f *File) tunedNet(n int, section, key, value string, devices []string) bool {
+	switch group, known := tunedKeys[key]; {
+	case section == "cpu" && key == "governor":
+		name, _, _ := strings.Cut(value, "|") // the first that there is
+		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: name})
+		return true
+	case section == "net" && known:
+		words := strings.Fields(strings.ReplaceAll(value, ",", " "))
+		for i := 0; i+1 < len(words); i += 2 {
+			for _, dev := range devices {
+				f.add(n, dev, group, words[i], words[i+1])
+			}
+		}
+		return true
+	}
+	return false
+}

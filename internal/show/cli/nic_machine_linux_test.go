@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel/machinetest"
+	"linerate/internal/model/record"
+)
+
+// nicOptions are options that the emulated NICs have, each other than the driver's default, as
+// a study file has them.
+var nicOptions = map[string]map[string]string{
+	"e1000e": {
+		"rings":    "{rx: 512, tx: 1024}",
+		"coalesce": "{rx-usecs: 30}",
+		"pause":    "{autoneg: off, rx: off, tx: off}",
+		"features": "{tso: off, rxhash: off}",
+		"irqs":     "{smp_affinity_list: 1}",
+	},
+	"vmxnet3": {
+		"rings":    "{rx: 512, tx: 1024}",
+		"features": "{tso: off, gro: off}",
+		"irqs":     "{smp_affinity_list: 1}",
+	},
+	"virtio-net-pci": {
+		"coalesce": "{tx-frames: 1}",
+		"features": "{gro: off, tx: off}",
+		"napi":     "{threaded: 1}",
+		"irqs":     "{smp_affinity_list: spread}",
+	},
+}
+
+const machinesNIC = machinesStudy + `factors:
+  nic:
+    levels:
+      as it is: {}
+      changed:
+        settings:
+          - {host: right, nic: {interface: eth0, %s}}
+`
+
+// TestMachineNIC changes options of emulated NICs: each is applied, read back and reverted, and
+// is other than before in between; what the driver does not have is refused by its name.
+func TestMachineNIC(t *testing.T) {
+	for model, options := range nicOptions {
+		t.Run(model, func(t *testing.T) {
+			cable := machinetest.NewCable(t)
+			left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{strings.Replace(strings.TrimSuffix(model, "-pci"), "-", "_", 1)},
+				Ports: []machinetest.Port{{Model: model, Cable: cable}}, CPUs: 2}
+			right := left
+			right.Name = "right"
+			machines := machinetest.Boot(t, left, right)
+			var via []any
+			for i, m := range machines {
+				m.Do(t, fmt.Sprintf("ip address add 192.0.2.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
+				via = append(via, viaOf(t, m))
+			}
+			if model != "virtio-net-pci" {
+				awaitLinks(t, machines)
+			}
+			before := nicOf(t, machines[1])
+			run := func(group, value string) (string, error) {
+				file := filepath.Join(t.TempDir(), "nic.yaml")
+				if err := os.WriteFile(file, fmt.Appendf(nil, machinesNIC, append(via, group+": "+value)...), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				out, err := command(t, t.Context(), filepath.Dir(file), "run", "--trust", "--allow-machine-settings", "--replicates", "1", "--json", file).Output()
+				return string(out), err
+			}
+			for group, value := range options {
+				out, err := run(group, value)
+				if err != nil {
+					t.Errorf("%s: %v", group, err)
+					continue
+				}
+				var r record.Run
+				if err := json.Unmarshal([]byte(out), &r); err != nil {
+					t.Fatal(err)
+				}
+				changes := 0
+				for _, trial := range r.Trials {
+					for _, a := range trial.Settings {
+						if a.Kind == "nic" && a.Prior != a.New {
+							t.Logf("%s: %q, was %q", a.What, a.New, a.Prior)
+							changes++
+						}
+					}
+				}
+				if changes == 0 {
+					t.Errorf("%s: nothing was changed", group)
+				}
+				if after := nicOf(t, machines[1]); after != before {
+					t.Errorf("%s: not as before:\n%s\nbefore:\n%s", group, after, before)
+				}
+			}
+			for _, wrong := range []string{"{rx: 999999999}", "{rx-jumbo: 64}"} {
+				if out, err := run("rings", wrong); err == nil {
+					t.Errorf("rings %s are accepted: %s", wrong, out)
+				}
+			}
+		})
+	}
+}
+
+// nicOf is what a machine's snapshot says of its NIC, without what changes by itself.
+func nicOf(t *testing.T, m *machinetest.Running) string {
+	t.Helper()
+	var s record.HostSnapshot
+	if err := json.Unmarshal([]byte(m.Do(t, "linerate snapshot")), &s); err != nil {
+		t.Fatal(err)
+	}
+	for _, nic := range s.State.NICs {
+		if nic.Interface != "eth0" {
+			continue
+		}
+		nic.Counters = nil
+		for i := range nic.IRQs {
+			nic.IRQs[i].Count = 0
+		}
+		text, err := json.Marshal(nic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	t.Fatal("no eth0")
+	return ""
+}
