@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,38 @@ import (
 
 	"linerate/internal/host/iperf3"
 )
+
+// TestStraysAreBounded: a client that sends without pause does not keep the server at its socket.
+func TestStraysAreBounded(t *testing.T) {
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	client, err := net.Dial("udp", conn.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	const sent = 3 * mostStrays
+	for range sent {
+		if _, err := client.Write(iperf3.Hello[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := strays(conn, netip.AddrPort{}); len(list) > mostStrays {
+		t.Errorf("%d questions are taken", len(list))
+	}
+	left := 0
+	for buffer := make([]byte, 8); conn.SetReadDeadline(time.Now().Add(100*time.Millisecond)) == nil; left++ {
+		if _, err := conn.Read(buffer); err != nil {
+			break
+		}
+	}
+	if left < sent-mostStrays {
+		t.Errorf("%d of %d datagrams are left, want at least %d", left, sent, sent-mostStrays)
+	}
+}
 
 // TestSlowStreams: the time in which a client opens its streams does not begin again with
 // each of them.

@@ -222,7 +222,7 @@ func (s *server) hello(from netip.AddrPort) {
 		return // the client, or the test's time limit, ends it
 	}
 	conn := connection.(*net.UDPConn)
-	strays := s.strays(conn, from)
+	others := strays(conn, from)
 	s.mu.Lock()
 	if s.asking[from.Addr()] == t {
 		t.asks <- conn // there is room: nothing else fills it
@@ -230,24 +230,29 @@ func (s *server) hello(from netip.AddrPort) {
 		conn.Close()
 	}
 	s.mu.Unlock()
-	for _, stray := range strays {
+	for _, stray := range others {
 		s.hello(stray)
 	}
 }
 
+// mostStrays bounds what is read of a new socket before its client's datagrams: the client may
+// send without pause.
+const mostStrays = 64
+
 // strays are other clients' questions that a new socket caught in the moment
 // between being bound and being connected.
-func (s *server) strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.AddrPort) {
+func strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.AddrPort) {
 	buffer := make([]byte, iperf3.HelloBytes+1)
-	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond)) // of all: the client may send without pause
-	for {
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond)) // of all
+	defer func() { _ = conn.SetReadDeadline(time.Time{}) }()
+	for range mostStrays {
 		n, from, err := conn.ReadFromUDPAddrPort(buffer)
-		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) || len(list) > 16 {
-			_ = conn.SetReadDeadline(time.Time{})
-			return list
+		if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed) {
+			break
 		}
 		if from = socket.Unmap(from); err == nil && iperf3.IsHello(buffer[:n]) && from != client {
 			list = append(list, from)
 		}
 	}
+	return list
 }
