@@ -17,7 +17,7 @@ var addressRules = []rule{
 	{id: "neighbour-failed", host: true, about: "Neighbour entries are FAILED or INCOMPLETE.", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
 	{id: "blackhole-route", host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
-	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain).", find: each(everyHost, strictFilter), parts: []string{"parameters"}, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}},
 	{id: "wrong-neighbour", host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered"}},
 	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
@@ -108,7 +108,7 @@ func gateways(f observed) (findings []record.Finding) {
 	for _, h := range f.hosts {
 		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
 			for _, n := range h.reading.Snapshot.Neighbours {
-				if n.Address != gateway.String() || n.Interface != name || !failed(n) {
+				if n.Address != gateway.String() || n.Interface != name || !failed(n) || f.filtered(h, n) {
 					continue
 				}
 				findings = append(findings, record.Finding{
@@ -152,10 +152,10 @@ func (h *host) routed(addr netip.Addr, name string) bool {
 	})
 }
 
-func neighbourFailed(_ observed, h *host) *record.Finding {
+func neighbourFailed(f observed, h *host) *record.Finding {
 	var rows []string
 	for _, n := range h.reading.Snapshot.Neighbours {
-		if failed(n) && len(rows) < 6 {
+		if failed(n) && len(rows) < 6 && !f.filtered(h, n) {
 			rows = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State))
 		}
 	}
@@ -207,47 +207,6 @@ func blackhole(_ observed, h *host) *record.Finding {
 		Host: h.name, Confidence: confidence, Summary: "routes discard packets on purpose",
 		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"), Reference: "ip-route(8)",
 	}
-}
-
-// strictFilter finds a strict reverse-path filter on hosts where answers may leave by another
-// interface than requests come by: several interfaces on one subnet, or several default routes.
-func strictFilter(_ observed, h *host) *record.Finding {
-	var strict []*netif
-	for _, p := range h.netifs[:min(len(h.netifs), mostInterfaces)] {
-		if p.up && !p.member && len(p.v4()) > 0 && h.effective("rp_filter", p) == 1 {
-			strict = append(strict, p)
-		}
-	}
-	if len(strict) == 0 {
-		return nil
-	}
-	why := ""
-	for n, a := range strict {
-		for _, b := range strict[n+1:] {
-			if overlap(a.v4(), b.v4()) {
-				why = fmt.Sprintf("%s and %s are on one subnet", a.name, b.name)
-			}
-		}
-	}
-	dropped := h.grown("TcpExt.IPReversePathFilter")
-	if dropped > 0 {
-		why = fmt.Sprintf("TcpExt.IPReversePathFilter grew by %d%s", dropped, h.within())
-	}
-	if why == "" {
-		return nil
-	}
-	finding := &record.Finding{
-		Host: h.name, Confidence: record.Likely, Summary: "the strict reverse-path filter drops packets that come by another interface than answers would leave by",
-		Evidence: []string{why, h.setting("rp_filter", strict[0])}, Reference: "RFC 3704; " + ipSysctl,
-	}
-	if dropped > 0 {
-		finding.Confidence = record.Certain
-		if h.boot {
-			finding.Confidence = record.Possible
-		}
-	}
-	finding.Fix, finding.Settings = h.fixed([]string{"make routes symmetric (a rule and a table for each source address), or the loose filter:"}, "net.ipv4.conf.all.rp_filter", "2")
-	return finding
 }
 
 // wrongNeighbours finds entries for an address of another host at a MAC address that is none

@@ -135,9 +135,8 @@ func (h *host) egressLines(list []asymmetry) []string {
 // interface by which its sender would not be answered. It drops ARP requests likewise, and
 // does not count them, so a peer that cannot resolve an address is a trace too.
 func rpFilterDrop(f observed, h *host) *record.Finding {
-	const counter = "TcpExt.IPReversePathFilter"
-	dropped := h.reading.SNMPDelta(counter)
-	strict := slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool { return h.effective("rp_filter", p) != 1 })
+	dropped := h.reading.SNMPDelta(filterCounter)
+	strict := h.strict()
 	if len(strict) == 0 {
 		return nil
 	}
@@ -150,7 +149,7 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	confidence := ""
 	var evidence []string
 	if dropped > 0 {
-		evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, counter, dropped))
+		evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, filterCounter, dropped))
 		switch {
 		case len(list) > 0:
 			confidence = record.Certain
@@ -171,11 +170,18 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 		return nil
 	}
 	evidence = append(evidence, h.egressLines(list)...)
-	where := strict[0]
+	var where []*netif
+	names := ""
 	if len(list) > 0 {
-		where = list[0].holder
+		where, names = []*netif{list[0].holder}, list[0].holder.name
+	} else {
+		var why []string
+		where, names, why = f.dropping(h, strict, dropped)
+		evidence = append(evidence, why...)
 	}
-	evidence = append(evidence, h.setting("rp_filter", where))
+	for _, p := range where[:min(len(where), 3)] {
+		evidence = append(evidence, h.setting("rp_filter", p))
+	}
 	fix := h.routeBySource(list)
 	loose := h.set("net.ipv4.conf.all.rp_filter", "2")
 	lines := append(h.commands(fix), h.instead(loose)...)
@@ -184,7 +190,7 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
-		Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, where.name),
+		Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, names),
 		Evidence:  evidence,
 		Fix:       lines,
 		Settings:  fix,

@@ -1,0 +1,314 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// The strict reverse-path filter of an interface drops a packet whose source the host would
+// not answer by that interface. It is in force where the larger of conf.all.rp_filter and the
+// interface's own is 1 (ip-sysctl.rst). TcpExt.IPReversePathFilter counts the drops of all
+// interfaces together, and none of the ARP requests that it drops.
+const filterCounter = "TcpExt.IPReversePathFilter"
+
+// strict are the interfaces with a strict reverse-path filter that take packets in.
+func (h *host) strict() (list []*netif) {
+	for _, p := range h.netifs[:min(len(h.netifs), mostInterfaces)] {
+		if p.up && !p.member && h.effective("rp_filter", p) == 1 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// strictFilter finds a strict reverse-path filter that drops packets or ARP requests, or that
+// would: on interfaces which share a subnet all answers leave by one.
+func strictFilter(f observed, h *host) *record.Finding {
+	strict := h.strict()
+	if len(strict) == 0 {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Reference: filterReference}
+	var where []*netif
+	names := ""
+	dropped := h.grown(filterCounter)
+	if dropped > 0 {
+		finding.Confidence = record.Certain
+		finding.Evidence = []string{fmt.Sprintf("%s grew by %d%s", filterCounter, dropped, h.within())}
+		var why []string
+		where, names, why = f.dropping(h, strict, dropped)
+		finding.Evidence = append(finding.Evidence, why...)
+	} else if h.boot {
+		return nil // tables and settings are those of now
+	}
+	for _, r := range f.droppedRequests(h) {
+		finding.Evidence = append(finding.Evidence, r.row)
+		if dropped == 0 && !slices.Contains(where, r.at) {
+			where = append(where, r.at)
+		}
+	}
+	if dropped == 0 {
+		finding.Confidence, names = record.Likely, interfaceNames(where)
+	}
+	if len(where) == 0 {
+		if where = sharing(strict); len(where) == 0 {
+			return nil
+		}
+		names = oneOf(where)
+		finding.Evidence = append(finding.Evidence, interfaceNames(where)+" are on one subnet")
+	}
+	finding.Summary = fmt.Sprintf("the strict reverse-path filter drops what comes by %s from senders that are answered by another interface", names)
+	for _, p := range where[:min(len(where), 3)] {
+		finding.Evidence = append(finding.Evidence, h.setting("rp_filter", p))
+	}
+	finding.Fix, finding.Settings = h.fixed([]string{"make routes symmetric (a rule and a table for each source address), or the loose filter:"}, "net.ipv4.conf.all.rp_filter", "2")
+	return finding
+}
+
+// sharing are two interfaces on one subnet; none: there are no such.
+func sharing(netifs []*netif) []*netif {
+	for n, a := range netifs {
+		for _, b := range netifs[n+1:] {
+			if overlap(a.v4(), b.v4()) {
+				return []*netif{a, b}
+			}
+		}
+	}
+	return nil
+}
+
+func interfaceNames(netifs []*netif) string {
+	var names []string
+	for _, p := range netifs {
+		names = append(names, p.name)
+	}
+	return join(names)
+}
+
+// oneOf names an interface, or several of which one is meant.
+func oneOf(netifs []*netif) string {
+	if len(netifs) > 1 {
+		return "one of " + interfaceNames(netifs)
+	}
+	return interfaceNames(netifs)
+}
+
+// dropping are those of the interfaces with a strict filter by which packets came that it
+// dropped, their names ("one of" where it cannot be told which), and the evidence.
+//
+// An interface did if the others together received fewer packets than were dropped; else if it
+// receives from an address that is answered by another interface. One that received nothing
+// did not.
+func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*netif, names string, why []string) {
+	received, all := map[*netif]float64{}, 0.0
+	for _, c := range counted(h.reading) {
+		if i := slices.IndexFunc(strict, func(p *netif) bool { return p.name == c.Interface }); i >= 0 && c.RxPackets > 0 {
+			received[strict[i]] = float64(c.RxPackets)
+			all += float64(c.RxPackets)
+		}
+	}
+	if len(received) == 0 { // not known
+		return strict, oneOf(strict), nil
+	}
+	var some []*netif
+	for _, p := range strict {
+		if received[p] == 0 {
+			continue
+		}
+		some = append(some, p)
+		if rest := all - received[p]; rest < float64(dropped) && len(strict) > 1 {
+			where = append(where, p)
+			why = append(why, fmt.Sprintf("%s received %.0f packets, all other interfaces with the strict filter %.0f", p.name, received[p], rest))
+		}
+	}
+	if len(where) > 0 {
+		return where, interfaceNames(where), why
+	}
+	for _, p := range some {
+		if rows := f.answeredElsewhere(h, p); len(rows) > 0 {
+			where, why = append(where, p), append(why, rows...)
+		}
+	}
+	if len(where) == 0 {
+		where = some
+	}
+	return where, oneOf(where), why
+}
+
+// answeredElsewhere lists neighbours that send to an interface, and that the host answers by
+// another: those of its own table, and hosts that hold the interface's MAC address for one of
+// the host's.
+func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
+	add := func(row string) {
+		if len(rows) < 3 && !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	for _, n := range h.entries() {
+		source := parse(n.Address)
+		if out := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.name && resolved(n) && out != "" {
+			add(fmt.Sprintf("%s is a neighbour on %s, and is answered by %s", source, p.name, out))
+		}
+	}
+	for _, peer := range f.hosts {
+		if peer == h {
+			continue
+		}
+		for _, n := range peer.entries() {
+			target := parse(n.Address)
+			if !resolved(n) || h.holder(target) == nil || h.owner(n.MAC) != p {
+				continue
+			}
+			for _, source := range peer.senders(n.Interface, target) {
+				if out := h.elsewhere(target, source, p); out != "" {
+					add(fmt.Sprintf("%s sends from %s to %s, and is answered by %s", peer.name, source, p.name, out))
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// droppedRequest is a neighbour entry of a peer without an answer, although a host holds the
+// address, because the strict filter of the host's interface drops the request.
+type droppedRequest struct {
+	at  *netif
+	row string // of the evidence
+}
+
+// droppedRequests lists such entries of a host's addresses, at most four.
+func (f observed) droppedRequests(h *host) (list []droppedRequest) {
+	for _, peer := range f.hosts {
+		for _, n := range peer.reading.Snapshot.Neighbours {
+			if u := h.dropsRequest(peer, n); u != nil && len(list) < 4 {
+				list = append(list, *u)
+			}
+		}
+	}
+	return list
+}
+
+// filtered reports whether a host's entry is unanswered because of a strict filter.
+func (f observed) filtered(peer *host, n record.Neighbour) bool {
+	return slices.ContainsFunc(f.hosts, func(h *host) bool { return h.dropsRequest(peer, n) != nil })
+}
+
+// dropsRequest is why an interface of the host drops a peer's ARP requests; nil: it does not,
+// or the link or arp_ignore and arp_filter may be the reason as well.
+func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
+	target := parse(n.Address)
+	if peer == h || !failed(n) || !target.Is4() {
+		return nil
+	}
+	at := h.holder(target)
+	if at == nil || !at.up || at.member || h.effective("rp_filter", at) != 1 {
+		return nil
+	}
+	arrived := true // as far as is known
+	if h.overS > 0 && n.State == "INCOMPLETE" {
+		i := slices.IndexFunc(h.counted, func(c record.InterfaceCounters) bool { return c.Interface == at.name })
+		arrived = i < 0 || h.counted[i].RxPackets > 0
+	}
+	for _, source := range peer.senders(n.Interface, target) {
+		out := h.elsewhere(target, source, at)
+		by := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == out })
+		if arrived && by >= 0 && h.answers(at, at, h.netifs[by]) {
+			return &droppedRequest{at, fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s by %s, so %s drops the ARP request",
+				peer.name, source, target, n.State, n.Interface, h.name, source, out, at.name)}
+		}
+	}
+	return nil
+}
+
+// senders are the addresses from which a host sends by an interface to another address, and
+// asks for it: the one that its kernel chooses (inet_select_addr), and if arp_announce is 0, the
+// source address of whatever is sent, which may be any.
+func (h *host) senders(name string, target netip.Addr) (list []netip.Addr) {
+	i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == name })
+	if i < 0 {
+		return nil
+	}
+	q := h.netifs[i]
+	add := func(p *netif, near bool) {
+		for _, prefix := range p.v4() {
+			if (!near || prefix.Contains(target)) && !slices.Contains(list, prefix.Addr()) && len(list) < mostNetworks {
+				list = append(list, prefix.Addr())
+			}
+		}
+	}
+	if add(q, true); len(list) == 0 {
+		add(q, false)
+	}
+	if len(list) == 0 || h.effective("arp_announce", q) == 0 {
+		for _, p := range h.netifs {
+			add(p, false)
+		}
+	}
+	return list
+}
+
+// elsewhere is the interface by which the host sends to an address, if it is another than p;
+// empty: it is p, or not known. A route with several next hops counts for each of its
+// interfaces, as in the kernel (fib_info_nh_uses_dev).
+func (h *host) elsewhere(from, to netip.Addr, p *netif) string {
+	if out := h.lookup(from, to); out != nil {
+		if out == p {
+			return ""
+		}
+		return out.name
+	}
+	if !to.Is4() || h.holder(to) != nil {
+		return ""
+	}
+	names := h.egress(from, to)
+	if len(names) == 0 || slices.Contains(names, p.name) {
+		return ""
+	}
+	return names[0]
+}
+
+// egress are the interfaces of the route to an address, as the host's rules and tables have it;
+// none: there is no route, or a rule selects by what is not known here.
+func (h *host) egress(from, to netip.Addr) (names []string) {
+	rules := slices.Clone(h.reading.Snapshot.Rules)
+	slices.SortStableFunc(rules, func(a, b record.RuleEntry) int { return a.Priority - b.Priority })
+	if len(rules) == 0 {
+		rules = []record.RuleEntry{{Table: mainTable}}
+	}
+	selects := func(prefix string, addr netip.Addr) bool {
+		p, err := netip.ParsePrefix(prefix)
+		return prefix == "" || err == nil && p.Contains(addr)
+	}
+	for _, rule := range rules {
+		if rule.Other {
+			return nil
+		}
+		if !selects(rule.From, from) || !selects(rule.To, to) {
+			continue
+		}
+		var best record.RouteEntry
+		bits := -1
+		for _, r := range h.reading.Snapshot.Routes {
+			prefix, err := netip.ParsePrefix(r.To)
+			// Of several, the kernel lists the one with the smallest metric first.
+			if err == nil && r.Table == rule.Table && prefix.Contains(to) && prefix.Bits() > bits && !strings.Contains(r.Text, " dead") {
+				best, bits = r, prefix.Bits()
+			}
+		}
+		if bits < 0 {
+			continue
+		}
+		for _, hop := range best.Nexthops {
+			names = append(names, hop.Interface)
+		}
+		if _, name := via(best); len(names) == 0 && name != "" && !strings.HasPrefix(best.Text, "broadcast ") && !strings.HasPrefix(best.Text, "local ") {
+			names = append(names, name)
+		}
+		return names
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// twoHosts are x (.1) and y (.2), each with eth0 in 10.72.0.0/24 and eth1 in 10.73.0.0/24. x
+// has a strict reverse-path filter on all interfaces.
+func twoHosts() (x, y record.HostSnapshot) {
+	for i, s := range []*record.HostSnapshot{&x, &y} {
+		*s = hostNamed([]string{"x", "y"}[i], i+1)
+		r, end := &s.Reading.Snapshot, []string{".1/24", ".2/24"}[i]
+		r.Interfaces = nil
+		r.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.arp_ignore": "0", "net.ipv4.conf.all.arp_announce": "0", "net.ipv4.conf.all.arp_filter": "0"}
+		s.Reading.Begin.Interfaces, s.Reading.End.Interfaces = nil, nil
+		for n, name := range []string{"eth0", "eth1"} {
+			net := []string{"10.72.0", "10.73.0"}[n]
+			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" + string(rune('0'+i)) + ":0" + string(rune('0'+n)), MTU: 1500, Up: true, Addresses: []string{net + end}})
+			r.Routes = append(r.Routes, record.RouteEntry{Table: mainTable, To: net + ".0/24", Text: net + ".0/24 dev " + name + " proto kernel scope link"})
+			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name, RxPackets: 100})
+			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name, RxPackets: 110})
+		}
+	}
+	x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "1"
+	return x, y
+}
+
+// TestStrictFilterInterface: the filter of an interface is the larger of its own and all's, and
+// the interface that drops is the one by which enough packets came, or to which a source sends
+// that is answered by another; otherwise it is one of several.
+func TestStrictFilterInterface(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(x, y *record.HostSnapshot)
+		by     string
+	}{
+		{"only one received as many", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 102, 870
+		}, "eth1"},
+		{"the filter of one is loose", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth0.rp_filter"] = "2"
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 5000, 900
+		}, "eth1"},
+		{"each must have dropped some", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 600, 600
+		}, "eth0 and eth1"},
+		{"a peer sends from an address that is answered by the other", func(x, y *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
+			y.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.2/24"}
+			y.Reading.Snapshot.Interfaces[0].Addresses = nil
+			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", MAC: x.Reading.Snapshot.Interfaces[1].MAC, State: "REACHABLE"}}
+		}, "eth1"},
+		{"a neighbour of one is answered by the other", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger, State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: stranger, State: "STALE"}}
+		}, "eth1"},
+		{"nothing tells which", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+		}, "one of eth0 and eth1"},
+	} {
+		x, y := twoHosts()
+		x.Reading.End.SNMP["TcpExt.IPReversePathFilter"] = 769
+		test.change(&x, &y)
+		var causes []string
+		for _, f := range Hosts([]record.HostSnapshot{x, y}).Findings {
+			switch f.ID {
+			case "strict-rp-filter":
+				if !strings.Contains(f.Summary, "by "+test.by+" from") || f.Confidence != record.Certain {
+					t.Errorf("%s: %s (%s)", test.name, f.Summary, f.Confidence)
+				}
+			case "rp-filter-drop":
+				if !strings.Contains(f.Summary, "on "+test.by+",") || f.ExplainedBy != "strict-rp-filter" {
+					t.Errorf("%s: %+v", test.name, f)
+				}
+			}
+			if f.ExplainedBy == "" {
+				causes = append(causes, f.ID)
+			}
+		}
+		if !slices.Equal(causes, []string{"strict-rp-filter"}) {
+			t.Errorf("%s: found %v", test.name, causes)
+		}
+	}
+}
+
+// TestFilteredRequests: an address of a known host that does not answer ARP requests, because
+// its strict filter drops them.
+func TestFilteredRequests(t *testing.T) {
+	asks := func(y *record.HostSnapshot) {
+		y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", State: "INCOMPLETE"}}
+	}
+	// y has no address in eth1's subnet, so that it asks from eth0's.
+	elsewhere := func(_, y *record.HostSnapshot) {
+		asks(y)
+		y.Reading.Snapshot.Interfaces[1].Addresses = nil
+	}
+	for _, test := range []struct {
+		name   string
+		change func(x, y *record.HostSnapshot)
+		found  string
+	}{
+		{"from another subnet's address", elsewhere, "strict-rp-filter x likely"},
+		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) { asks(y) }, "strict-rp-filter x likely"},
+		{"it is y's gateway", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "0.0.0.0/0", Text: "default via 10.73.0.1 dev eth1"},
+				record.RouteEntry{Table: mainTable, To: "10.73.0.1/32", Text: "10.73.0.1 dev eth1 scope link"})
+		}, "strict-rp-filter x likely"},
+		{"from an address of the subnet", func(_, y *record.HostSnapshot) {
+			asks(y)
+			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
+		}, "neighbour-failed y possible"},
+		{"the filter is loose", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "2"
+		}, "neighbour-failed y possible"},
+		{"a rule has the answer leave by eth1", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+		}, "neighbour-failed y possible"},
+		{"no request arrives", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.End.Interfaces[1].RxPackets = 100
+		}, "neighbour-failed y possible"},
+		{"no host is known to have the address", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			y.Reading.Snapshot.Neighbours[0].Address = "10.73.0.9"
+		}, "neighbour-failed y possible"},
+	} {
+		x, y := twoHosts()
+		test.change(&x, &y)
+		findings := Hosts([]record.HostSnapshot{x, y}).Findings
+		if got := names(findings); got != test.found {
+			t.Errorf("%s: found %s", test.name, got)
+		}
+		if f := findings[0]; f.ID == "strict-rp-filter" && !strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 for 10.73.0.1") {
+			t.Errorf("%s: %v", test.name, f.Evidence)
+		}
+	}
+}
