@@ -361,8 +361,35 @@ type Finding struct {
 	// Treatments are those in whose trials it was found; empty for a host's
 	// own snapshot.
 	Treatments []string `json:"treatments,omitempty"`
-	// ExplainedBy is a finding of the same host from which this one follows; absent: none.
+	// Subject is what it is about if that is of no one host, such as an address that several
+	// may have; absent: its host.
+	Subject string `json:"subject,omitempty"`
+	// ExplainedBy is a finding about the same from which this one follows; absent: none.
 	ExplainedBy string `json:"explained_by,omitempty"`
+}
+
+// About reports whether two findings are about the same: a subject that both have, or else a host.
+func (f Finding) About(o Finding) bool {
+	if f.Subject != "" && o.Subject != "" {
+		return f.Subject == o.Subject
+	}
+	return f.Host == o.Host
+}
+
+// Alike groups findings that say the same of several hosts, in the order of the first of each.
+func Alike(findings []Finding) (groups [][]Finding) {
+	for _, f := range findings {
+		i := slices.IndexFunc(groups, func(group []Finding) bool {
+			o := group[0]
+			return f.ID == o.ID && f.Confidence == o.Confidence && f.Summary == o.Summary && f.Subject == o.Subject && f.ExplainedBy == o.ExplainedBy
+		})
+		if i < 0 {
+			groups = append(groups, []Finding{f})
+		} else {
+			groups[i] = append(groups[i], f)
+		}
+	}
+	return groups
 }
 
 // Note is a remark on a run: a user's, or that of linerate tune on what it kept.

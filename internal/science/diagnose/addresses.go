@@ -236,7 +236,7 @@ func wrongNeighbours(f observed) (findings []record.Finding) {
 				kind = "it is a static entry"
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
+				Host: h.name, Subject: n.Address, Confidence: record.Certain, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
 				Evidence:  append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC, kind)}, owners...),
 				Fix:       on(h.name, h.alone, fmt.Sprintf("ip neigh del %s dev %s", n.Address, n.Interface)),
 				Reference: "ip-neighbour(8); RFC 826",
@@ -329,7 +329,7 @@ func addressTwice(f observed) (findings []record.Finding) {
 				continue
 			}
 			findings = append(findings, record.Finding{
-				Host: p.other.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
+				Host: p.other.name, Subject: x.Addr().String(), Confidence: record.Certain, Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
 				Evidence:  []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC), fmt.Sprintf("%s.%s: %v, %s", p.other.name, p.b.Interface, p.b.Addresses, p.b.MAC)},
 				Fix:       []string{"another address for one of the two; none if it is an anycast or shared address on purpose"},
 				Reference: "RFC 5227",

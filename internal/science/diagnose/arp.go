@@ -430,7 +430,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 			if i < 0 && unknown[pair(list)] > 1 {
 				continue // one machine with several interfaces: flux
 			}
-			finding := record.Finding{Host: g.host.name, Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
+			finding := record.Finding{Host: g.host.name, Subject: address.String(), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
 			evidence := fmt.Sprintf("the hosts' tables and interfaces have %s at %s", address, join(g.macs[address]))
 			if g.asked {
 				evidence = fmt.Sprintf("%s asked who holds %s, and was answered by %s", g.host.name, address, join(g.macs[address]))

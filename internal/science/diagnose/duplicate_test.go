@@ -105,3 +105,26 @@ func TestDuplicateAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestAddressTwiceOnce: an address of two hosts is one cause, whichever host the findings about
+// it are of; another address is another.
+func TestAddressTwiceOnce(t *testing.T) {
+	hosts := []record.HostSnapshot{hostNamed("x", 1), hostNamed("y", 2), hostNamed("z", 3)}
+	snapshot := func(i int) *record.Snapshot { return &hosts[i].Reading.Snapshot }
+	snapshot(1).Interfaces[0].Addresses = append(snapshot(1).Interfaces[0].Addresses, "192.0.2.1/24")
+	mac := func(i int) string { return snapshot(i).Interfaces[0].MAC }
+	snapshot(2).Answers = []record.Neighbour{answer("192.0.2.1", mac(0)), answer("192.0.2.1", mac(1)), answer("192.0.2.2", mac(1)), answer("192.0.2.2", stranger)}
+	snapshot(2).Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.1", MAC: stranger, State: "STALE"}}
+	var causes, follow []string
+	for _, f := range Hosts(hosts).Findings {
+		if f.ExplainedBy == "" {
+			causes = append(causes, f.ID+" "+f.Subject)
+		} else {
+			follow = append(follow, f.ID+" "+f.Subject+" "+f.ExplainedBy)
+		}
+	}
+	if !slices.Equal(causes, []string{"address-twice 192.0.2.1", "duplicate-address 192.0.2.2"}) ||
+		!slices.Equal(follow, []string{"duplicate-address 192.0.2.1 address-twice", "wrong-neighbour 192.0.2.1 address-twice"}) {
+		t.Errorf("causes %v; from them follow %v", causes, follow)
+	}
+}

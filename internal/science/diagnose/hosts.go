@@ -346,11 +346,11 @@ func orNotRead(missing []string, part string) string {
 	return "not read"
 }
 
-// explain marks findings that follow from others of the same host, which are at least as sure.
+// explain marks findings that follow from others about the same, which are at least as sure.
 func explain(findings []record.Finding) {
 	for i := range findings {
 		for _, cause := range findings {
-			if cause.Host == findings[i].Host && cause.ID != findings[i].ID && rank(cause.Confidence) <= rank(findings[i].Confidence) &&
+			if cause.About(findings[i]) && cause.ID != findings[i].ID && rank(cause.Confidence) <= rank(findings[i].Confidence) &&
 				slices.Contains(ruleOf(cause.ID).explains, findings[i].ID) && !slices.Contains(ruleOf(findings[i].ID).explains, cause.ID) {
 				findings[i].ExplainedBy = cause.ID
 				break

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -12,16 +13,23 @@ import (
 // likely, and otherwise that there are none.
 func Doctor(e record.Evaluation) string {
 	var causes []string
-	possible, hosts := 0, len(e.Hosts) > 1
-	for _, f := range e.Findings {
+	possible := 0
+	for _, group := range record.Alike(e.Findings) {
+		f := group[0]
 		switch {
 		case f.ExplainedBy != "":
 		case f.Confidence == record.Possible:
 			possible++
 		default:
 			text := f.Summary
-			if hosts {
-				text = f.Host + ": " + text
+			if len(e.Hosts) > 1 {
+				var hosts []string
+				for _, same := range group {
+					hosts = append(hosts, same.Host)
+				}
+				if !slices.Contains(strings.Fields(text), f.Host) {
+					text = words.List(hosts) + ": " + text
+				}
 			}
 			causes = append(causes, text)
 		}
@@ -34,7 +42,7 @@ func Doctor(e record.Evaluation) string {
 	case 0:
 		return fmt.Sprintf("Nothing was found that slows %s down.%s", strings.Join(e.Hosts, ", "), more)
 	case 1:
-		return words.Sentence(causes[0]) + "." + more
+		return words.Sentence(causes[0], e.Hosts...) + "." + more
 	}
 	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
 }

@@ -132,16 +132,21 @@ func treatmentsOf(v *view.View, f record.Finding) string {
 }
 
 // HostFindings are the findings on hosts: causes with evidence and fix, and with each the
-// findings that follow from it; these are in full if all is set.
+// findings that follow from it; these are in full if all is set. What is the same on several
+// hosts is one.
 func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
-	for _, f := range findings {
+	for _, group := range record.Alike(findings) {
+		f := group[0]
 		if f.ExplainedBy != "" && !all {
 			continue
+		}
+		if len(group) > 1 {
+			f = together(group, all)
 		}
 		s := findingStatement(f, len(list) == 0, f.Evidence, f.Fix)
 		var follow []string
 		for _, other := range findings {
-			if other.Host == f.Host && other.ExplainedBy == f.ID {
+			if other.ExplainedBy == f.ID && slices.ContainsFunc(group, other.About) {
 				follow = words.Distinct(follow, other.ID)
 			}
 		}
@@ -154,4 +159,45 @@ func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
 		list = append(list, s)
 	}
 	return list
+}
+
+// mostAlike is of how many hosts the evidence and fix of one finding are shown unless all are.
+const mostAlike = 3
+
+// together is a finding that is the same on several hosts as one: its evidence by host, and its
+// fix once if it is the same.
+func together(group []record.Finding, all bool) record.Finding {
+	f := group[0]
+	f.Evidence, f.Fix = nil, nil
+	var hosts, fix []string
+	same := true
+	for n, g := range group {
+		hosts = append(hosts, g.Host)
+		if !all && n >= mostAlike {
+			continue
+		}
+		for _, line := range g.Evidence {
+			if !strings.HasPrefix(line, g.Host+": ") {
+				line = g.Host + ": " + line
+			}
+			f.Evidence = append(f.Evidence, line)
+		}
+		var own []string
+		for _, line := range g.Fix {
+			own = append(own, strings.TrimPrefix(line, "on "+g.Host+": "))
+		}
+		same = same && (n == 0 || slices.Equal(own, fix))
+		fix, f.Fix = own, append(f.Fix, g.Fix...)
+	}
+	f.Host = words.List(hosts)
+	if left := len(group) - mostAlike; !all && left > 0 {
+		f.Evidence = append(f.Evidence, words.Count(left, "further host")+": --all")
+	}
+	if same {
+		f.Fix = nil
+		for _, line := range fix {
+			f.Fix = append(f.Fix, "on each: "+line)
+		}
+	}
+	return f
 }

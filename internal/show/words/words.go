@@ -77,9 +77,11 @@ func Verb(n int, one, many string) string {
 }
 
 // Sentence starts with a capital letter, unless it starts with a name that must keep
-// its spelling, such as arp_ignore=1.
-func Sentence(text string) string {
-	if word, _, _ := strings.Cut(text, " "); text == "" || strings.ContainsAny(strings.TrimSuffix(word, ":"), "_=.:/0123456789") {
+// its spelling: one of names, or one that looks so, such as arp_ignore=1.
+func Sentence(text string, names ...string) string {
+	word, _, _ := strings.Cut(text, " ")
+	word = strings.TrimRight(word, ":,")
+	if text == "" || slices.Contains(names, word) || strings.ContainsAny(word, "_=.:/0123456789") {
 		return text
 	}
 	first, size := utf8.DecodeRuneInString(text)
