@@ -16,7 +16,7 @@ import (
 const bondReference = "Linux Documentation/networking/bonding.rst (xmit_hash_policy)"
 
 var bondRules = []rule{
-	{id: "bond-hash", find: each(observed.bonds, bondHash)},
+	{id: "bond-hash", about: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. Needs a run.", find: each(observed.bonds, bondHash)},
 }
 
 // bond is a bond that flows of a trial were sent by.

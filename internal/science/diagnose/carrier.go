@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-var carrierRules = []rule{{id: "carrier-lost", find: carrierLost, sameCause: sameSummary}}
+var carrierRules = []rule{{id: "carrier-lost", about: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. Needs a measurement.", find: carrierLost, sameCause: sameSummary}}
 
 // carrierLost finds links that had no carrier for a part of the window though the study
 // took none down. Of a link's two ends that lost it at once one has the finding: that which

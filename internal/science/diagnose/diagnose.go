@@ -29,10 +29,10 @@ type rule struct {
 	// Merge unites; nil: any two are.
 	sameCause func(a, b record.Finding) bool
 
-	// host: the rule is for snapshots of hosts (Hosts), and not for trials. about then says
-	// when it finds something.
-	host  bool
+	// about says when it finds something.
 	about string
+	// host: the rule is for snapshots of hosts (Hosts), and not for trials.
+	host bool
 	// growth: it goes by counters that grew, so that with readings since boot it is possible
 	// at most.
 	growth bool

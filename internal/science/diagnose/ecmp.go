@@ -22,12 +22,12 @@ const (
 )
 
 var ecmpRules = []rule{
-	{id: "ecmp-l3-hash", find: each(observed.multipaths, ecmpL3Hash)},
-	{id: "ecmp-few-flows", find: each(observed.multipaths, ecmpFewFlows)},
-	{id: "ecmp-polarization", find: each(observed.multipaths, ecmpPolarization)},
-	{id: "ecmp-weight-mismatch", find: each(observed.multipaths, ecmpWeightMismatch)},
-	{id: "ecmp-dead-nexthop", find: each(everyHost, ecmpDeadNexthop), sameCause: sameKindOfRoute},
-	{id: "ecmp-source-mismatch", find: each(observed.sourceRoutes, ecmpSourceMismatch)},
+	{id: "ecmp-l3-hash", about: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes than next hops. Needs a run.", find: each(observed.multipaths, ecmpL3Hash)},
+	{id: "ecmp-few-flows", about: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 %. Needs a run.", find: each(observed.multipaths, ecmpFewFlows)},
+	{id: "ecmp-polarization", about: "A router behind one with the same hash policy uses so few of its links that chance would with a probability below 1 %. Needs a run.", find: each(observed.multipaths, ecmpPolarization)},
+	{id: "ecmp-weight-mismatch", about: "A link's share of the weights is more than 10 percentage points above its share of the rates, and it is at least 85 % full while another is not. Needs a run.", find: each(observed.multipaths, ecmpWeightMismatch)},
+	{id: "ecmp-dead-nexthop", about: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive nothing; certain when others by that route do. Needs a measurement.", find: each(everyHost, ecmpDeadNexthop), sameCause: sameKindOfRoute},
+	{id: "ecmp-source-mismatch", about: "Flows left by an interface other than the one in whose subnet their source address is. Needs a measurement.", find: each(observed.sourceRoutes, ecmpSourceMismatch)},
 }
 
 // sameKindOfRoute reports whether two dead next hops are both of routes, or both of

@@ -127,6 +127,9 @@ func squeezed(_ observed, h *host) *record.Finding {
 type Rule struct {
 	ID    string `json:"id"`
 	About string `json:"about"`
+	// Trial: it is evaluated in trials, and in snapshots if they have what it needs;
+	// docs/findings.md describes it.
+	Trial bool `json:"trial,omitempty"`
 	// Growth: it goes by counters that grew between two readings.
 	Growth bool `json:"growth,omitempty"`
 	// Parts are those of a snapshot that it needs besides interfaces, addresses and routes.
@@ -135,11 +138,10 @@ type Rule struct {
 	Explains []string `json:"explains,omitempty"`
 }
 
-// Rules are those of Hosts, in the order in which their findings are listed; those that also
-// are for trials have About in docs/findings.md alone.
+// Rules are those of Hosts, in the order in which their findings are listed.
 func Rules() (list []Rule) {
 	for _, r := range rules {
-		list = append(list, Rule{r.id, r.about, r.growth, r.parts, r.explains})
+		list = append(list, Rule{r.id, r.about, !r.host, r.growth, r.parts, r.explains})
 	}
 	return list
 }

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-var pathMTURules = []rule{{id: "path-mtu", find: pathMTU}}
+var pathMTURules = []rule{{id: "path-mtu", about: "A flow of TCP carried nothing while its segments were larger than the MTU of a link that they go over. Needs a run.", find: pathMTU}}
 
 // ipTCP is the length of the headers of IPv4 and TCP without options.
 const ipTCP = 20 + 20

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-var portRules = []rule{{id: "ports-exhausted", find: portsExhausted, sameCause: sameSummary}}
+var portRules = []rule{{id: "ports-exhausted", about: "A flow could not bind or connect for want of a source port (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.", find: portsExhausted, sameCause: sameSummary}}
 
 // maxPairs is how many pairs of addresses a finding lists.
 const maxPairs = 4

@@ -19,8 +19,8 @@ const (
 )
 
 var routeRules = []rule{
-	{id: "same-subnet-one-egress", find: each(everyHost, sameSubnetOneEgress)},
-	{id: "rp-filter-drop", find: each(everyHost, rpFilterDrop), stops: true},
+	{id: "same-subnet-one-egress", about: "Flows leave by another interface of the subnet than the one with their source address; certain when the interfaces' counters agree. Needs a measurement.", find: each(everyHost, sameSubnetOneEgress)},
+	{id: "rp-filter-drop", about: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.", find: each(everyHost, rpFilterDrop), stops: true},
 }
 
 // asymmetry is a route decision by another interface than the one that holds the source

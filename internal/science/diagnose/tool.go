@@ -10,7 +10,7 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-var toolRules = []rule{{id: "tool-surplus", find: toolSurplus, sameCause: sameTool}}
+var toolRules = []rule{{id: "tool-surplus", about: "Another program reports more than 5 % above the bytes that its receivers read. Needs a run.", find: toolSurplus, sameCause: sameTool}}
 
 // sameTool reports whether two findings are about one program.
 func sameTool(a, b record.Finding) bool {

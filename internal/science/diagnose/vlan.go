@@ -14,7 +14,7 @@ import (
 const vlanReference = "IEEE 802.1Q; bridge(8), ip-link(8)"
 
 var vlanRules = []rule{
-	{id: "vlan-mismatch", find: vlanMismatch, stops: true, sameCause: sameSummary},
+	{id: "vlan-mismatch", about: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its ends do not fit. Needs a run.", find: vlanMismatch, stops: true, sameCause: sameSummary},
 }
 
 // vlanMismatch finds flows that cannot connect because frames have a tag on one side, and

@@ -91,20 +91,18 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 func Rules(rules []diagnose.Rule) document.Document {
 	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "found when", Wrap: true}}}
 	for _, r := range rules {
-		if r.About != "" {
-			t.Add(r.ID, r.About)
-		}
+		t.Add(r.ID, r.About)
 	}
-	return document.Document{About: []string{words.Count(len(t.Rows), "rule") + " of hosts; those of trials are in docs/findings.md"}, Summary: [][]document.Block{{t}}}
+	return document.Document{About: []string{words.Count(len(t.Rows), "rule")}, Summary: [][]document.Block{{t}}}
 }
 
 // Rule explains one.
 func Rule(r diagnose.Rule) document.Document {
 	d := document.Document{Answer: r.About}
-	if r.About == "" {
-		d.Answer = r.ID + " is found in trials as well: docs/findings.md describes it."
-	}
 	var list []document.Block
+	if r.Trial {
+		list = append(list, document.Statement{Label: "Found in", Text: "measurements and runs as well; docs/findings.md describes mechanism and remedy"})
+	}
 	if r.Growth {
 		list = append(list, document.Statement{Label: "Counters", Text: "What grew between the two readings counts; what grew before, since the boot, is possible at most."})
 	}
