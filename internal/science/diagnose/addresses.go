@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -49,7 +50,7 @@ func sameSubnet(_ observed, h *host) *record.Finding {
 			return &record.Finding{
 				Host: h.name, Confidence: record.Likely,
 				Summary:  fmt.Sprintf("%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them", a.name, b.name),
-				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %v; %s: %v", a.name, a.v4(), b.name, b.v4()), h.setting("arp_ignore", a), h.setting("arp_announce", a)}, func(s string) bool { return s == "" }),
+				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %s; %s: %s", a.name, texts(a.v4()), b.name, texts(b.v4())), h.setting("arp_ignore", a), h.setting("arp_announce", a)}, func(s string) bool { return s == "" }),
 				Fix:      append(h.commands(settings), on(h.name, h.alone, "and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond")...),
 				Settings: settings, Reference: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
 			}
@@ -134,7 +135,7 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 			}
 			findings = append(findings, record.Finding{
 				Host: h.name, Confidence: record.Likely, Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
-				Evidence:  []string{"route: " + r.Text, fmt.Sprintf("%s: %v", name, h.netifs[i].prefixes)},
+				Evidence:  []string{"route: " + r.Text, fmt.Sprintf("%s: %s", name, cmp.Or(texts(h.netifs[i].prefixes), "no address"))},
 				Fix:       on(h.name, h.alone, "correct the gateway's address or the prefix length of the interface's"),
 				Reference: "RFC 1122, section 3.3.1; ip-route(8)",
 			})
@@ -325,12 +326,14 @@ func (f observed) neighbouring() (pairs []pair) {
 func addressTwice(f observed) (findings []record.Finding) {
 	for _, p := range f.neighbouring() {
 		for _, x := range prefixes(p.a) {
-			if !slices.ContainsFunc(prefixes(p.b), func(y netip.Prefix) bool { return y.Addr() == x.Addr() }) {
+			others := prefixes(p.b)
+			i := slices.IndexFunc(others, func(y netip.Prefix) bool { return y.Addr() == x.Addr() })
+			if i < 0 {
 				continue
 			}
 			findings = append(findings, record.Finding{
 				Host: p.other.name, Subject: x.Addr().String(), Confidence: record.Certain, Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
-				Evidence:  []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC), fmt.Sprintf("%s.%s: %v, %s", p.other.name, p.b.Interface, p.b.Addresses, p.b.MAC)},
+				Evidence:  []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC), fmt.Sprintf("%s.%s: %s, %s", p.other.name, p.b.Interface, others[i], p.b.MAC)},
 				Fix:       []string{"another address for one of the two; none if it is an anycast or shared address on purpose"},
 				Reference: "RFC 5227",
 			})
@@ -390,15 +393,18 @@ func mtus(f observed) (findings []record.Finding) {
 		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 {
 			continue
 		}
-		low, high, at := p.a.MTU, p.b.MTU, p.h.name+"."+p.a.Interface
-		host := p.h
-		if low > high {
-			low, high, at, host = high, low, p.other.name+"."+p.b.Interface, p.other
+		small, large, low, high := p.h, p.other, p.a, p.b
+		if low.MTU > high.MTU {
+			small, large, low, high = large, small, high, low
+		}
+		fix := on(large.name, false, fmt.Sprintf("ip link set dev %s mtu %d", high.Interface, low.MTU))
+		if low.MTU < 1280 { // which IPv6 needs
+			fix = on(small.name, false, fmt.Sprintf("ip link set dev %s mtu %d", low.Interface, high.MTU))
 		}
 		findings = append(findings, record.Finding{
-			Host: host.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low),
+			Host: small.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low.MTU),
 			Evidence:  []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU, p.other.name, p.b.Interface, p.b.MTU)},
-			Fix:       []string{fmt.Sprintf("one MTU in the subnet, its switches included: ip link set dev %s mtu %d, for one", strings.TrimPrefix(at, host.name+"."), high)},
+			Fix:       append(fix, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU)),
 			Reference: "RFC 894; RFC 2923, section 2.1",
 		})
 	}

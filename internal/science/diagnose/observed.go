@@ -259,6 +259,15 @@ func join(list []string) string {
 	}
 }
 
+// texts joins what prints itself, such as addresses: "192.0.2.1/24 and 192.0.2.2/24".
+func texts[T fmt.Stringer](list []T) string {
+	var all []string
+	for _, x := range list {
+		all = append(all, x.String())
+	}
+	return join(all)
+}
+
 // share is an interface's part of a total over some of its host's interfaces.
 func (h *host) share(p *netif, among []*netif, of func(record.InterfaceDelta) float64) float64 {
 	total := 0.0
