@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,14 @@ type Change struct {
 	To      string `json:"to,omitempty"`
 	// Grew is by how much a counter grew.
 	Grew int64 `json:"grew,omitempty"`
+	// Parameters is how many kernel parameters came or went with an interface.
+	Parameters int `json:"parameters,omitempty"`
 }
+
+// Added and Removed report whether a member of a list is in the second or the first document
+// alone.
+func (c Change) Added() bool   { return c.From == "" && c.To == present }
+func (c Change) Removed() bool { return c.From == present && c.To == "" }
 
 // sections are the parts of a document in the order in which their changes are listed: by the
 // beginning of their path in it. Counting parts hold counters.
@@ -102,14 +110,52 @@ func Snapshots(from, to record.HostSnapshot) SnapshotDiff {
 			}
 			changes = append(changes, c)
 		}
-		slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.What, b.What) })
+		slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(order(a)-order(b), cmp.Compare(a.What, b.What)) })
 		if section.counting {
 			d.Counters = append(d.Counters, changes...)
 		} else {
 			d.Changes = append(d.Changes, changes...)
 		}
 	}
+	d.Changes = withParameters(d.Changes)
 	return d
+}
+
+// order has changed values before what came or went, and of these those of all interfaces.
+func order(c Change) int {
+	n := 0
+	if !strings.Contains(c.What, ".all.") {
+		n = 1
+	}
+	if c.From == "" || c.To == "" {
+		n += 2
+	}
+	return n
+}
+
+// ofInterface are the kernel parameters that each interface has. A dot in its name is a slash.
+var ofInterface = regexp.MustCompile(`^net\.[a-z0-9]+\.(?:conf|neigh)\.([^.]+)\.`)
+
+// withParameters counts the parameters of an interface that only one of the two documents has
+// with the interface, instead of listing them.
+func withParameters(changes []Change) []Change {
+	at := map[string]int{}
+	for i, c := range changes {
+		if c.Section == "interfaces" && (c.Added() || c.Removed()) {
+			at[strings.ReplaceAll(c.What, ".", "/")] = i
+		}
+	}
+	return slices.DeleteFunc(changes, func(c Change) bool {
+		name := ofInterface.FindStringSubmatch(c.What)
+		if c.Section != "parameters" || name == nil || c.From != "" && c.To != "" {
+			return false
+		}
+		i, is := at[name[1]]
+		if is {
+			changes[i].Parameters++
+		}
+		return is
+	})
 }
 
 // partOfNew reports whether a value belongs to a member of a list that only one of the two

@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -52,5 +54,39 @@ func TestSnapshots(t *testing.T) {
 	}
 	if d := Snapshots(from, from); len(d.Changes)+len(d.Counters) > 0 {
 		t.Errorf("a snapshot differs from itself: %+v", d)
+	}
+}
+
+// TestSnapshotInterface: the parameters of an interface that came or went are counted with it,
+// and what changed comes first.
+func TestSnapshotInterface(t *testing.T) {
+	host := func(names ...string) (s record.HostSnapshot) {
+		s.State.Parameters = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.accept_ra": "0", "net.core.somaxconn": "4096"}
+		for _, name := range names {
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, MTU: 1500})
+			for _, key := range []string{"net.ipv4.conf.%s.rp_filter", "net.ipv6.neigh.%s.ucast_solicit"} {
+				s.State.Parameters[fmt.Sprintf(key, strings.ReplaceAll(name, ".", "/"))] = "1"
+			}
+		}
+		return s
+	}
+	from, to := host("eth0"), host("eth0", "eth1.5")
+	to.State.Parameters["net.ipv4.conf.all.rp_filter"] = "1"
+	to.State.Parameters["net.ipv4.conf.eth0.rp_filter"] = "2"
+	to.State.Parameters["net.core.somaxconn"] = "128"
+	to.State.Parameters["net.bridge.bridge-nf-call-iptables"] = "1"
+	both := func(list []Change) (spelled []string) {
+		for _, c := range list {
+			spelled = append(spelled, fmt.Sprintf("%s %s %s %d", c.What, c.From, c.To, c.Parameters))
+		}
+		return spelled
+	}
+	if got := both(Snapshots(from, to).Changes); !slices.Equal(got, []string{
+		"eth1.5  present 2", "net.ipv4.conf.all.rp_filter 0 1 0", "net.core.somaxconn 4096 128 0", "net.ipv4.conf.eth0.rp_filter 1 2 0", "net.bridge.bridge-nf-call-iptables  1 0",
+	}) {
+		t.Errorf("%q", got)
+	}
+	if got := both(Snapshots(to, from).Changes); got[0] != "eth1.5 present  2" || len(got) != 5 {
+		t.Errorf("%q", got)
 	}
 }

@@ -19,13 +19,29 @@ func Diff(d compare.SnapshotDiff) document.Document {
 	if n := len(d.Changes); n > 0 {
 		doc.Answer = words.Sentence(words.Count(n, "value")) + " " + words.Verb(n, "differs", "differ") + "."
 	}
-	if t := changeTable(d.Changes, func(c compare.Change) string { return cmp.Or(c.From, "–") + " → " + cmp.Or(c.To, "–") }, "from → to"); t != nil {
+	if t := changeTable(d.Changes, spellChange, "from → to"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
 	if t := changeTable(d.Counters, func(c compare.Change) string { return fmt.Sprintf("%+d", c.Grew) }, "grew by"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
 	return doc
+}
+
+func spellChange(c compare.Change) string {
+	said := ""
+	switch {
+	case c.Added():
+		said = "added"
+	case c.Removed():
+		said = "removed"
+	default:
+		return cmp.Or(c.From, "–") + " → " + cmp.Or(c.To, "–")
+	}
+	if c.Parameters > 0 {
+		said += ", with " + words.Count(c.Parameters, "parameter")
+	}
+	return said
 }
 
 func changeTable(changes []compare.Change, spell func(compare.Change) string, head string) *document.Table {
