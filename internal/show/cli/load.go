@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -119,14 +120,15 @@ var (
 // wrongKind names the verb for a file that is of another kind than the verb reads; nil: it
 // may be of the right one.
 func wrongKind(verb, file string, text []byte) error {
-	if err := resultDocument(file, text); err != nil {
+	expected := map[string]string{"doctor": "a snapshot", "tune": "a list of settings"}
+	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
 		return err
 	}
 	study := studyLine.Match(text)
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
 		return fmt.Errorf("%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
-	case verb == "measure" && study:
+	case (verb == "measure" || verb == "doctor") && study:
 		return fmt.Errorf("%s is a study: linerate run %s", file, quote(file))
 	case verb != "tune" && settings && !study:
 		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
@@ -134,18 +136,20 @@ func wrongKind(verb, file string, text []byte) error {
 	return nil
 }
 
-// resultDocument says what a file is that linerate wrote as JSON, and which verb shows it; nil:
-// it is another file.
-func resultDocument(file string, text []byte) error {
+// resultDocument says what a file is that linerate wrote as JSON, which is not the kind that was
+// expected, and which verb reads it; nil: it is another file.
+func resultDocument(expected, file string, text []byte) error {
 	var d struct{ Schema, ID, Run string }
 	if json.Unmarshal(text, &d) != nil || !strings.HasPrefix(d.Schema, "linerate.") {
 		return nil
 	}
 	switch run := cmp.Or(d.ID, d.Run); {
+	case d.Schema == record.HostSnapshotSchema:
+		return fmt.Errorf("%s is a snapshot of a host (%s), not %s: linerate doctor %s", file, d.Schema, expected, quote(file))
 	case run != "":
-		return fmt.Errorf("%s is of the run %.60q (%.40s), not a study: linerate report %s shows it", file, run, d.Schema, quote(run))
+		return fmt.Errorf("%s is of the run %.60q (%.40s), not %s: linerate report %s shows it", file, run, d.Schema, expected, quote(run))
 	default:
-		return fmt.Errorf("%s is a document that linerate wrote (%.40s), not a study", file, d.Schema)
+		return fmt.Errorf("%s is a document that linerate wrote (%.40s), not %s", file, d.Schema, expected)
 	}
 }
 

@@ -54,7 +54,7 @@ func findRun(ctx context.Context, store notebook.Store, reference string) (strin
 		}
 		if filepath.Ext(reference) == ".json" {
 			if data, failed := readFile(reference); failed == nil {
-				err = cmp.Or(resultDocument(reference, data), err)
+				err = cmp.Or(resultDocument("the name of a run", reference, data), err)
 			}
 		}
 		return "", usageError(fmt.Errorf("%w; linerate runs lists them", err))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,9 +105,19 @@ func readSnapshot(s streams, file string) (snapshot record.HostSnapshot, err err
 		return snapshot, fmt.Errorf("%s: %w", file, err)
 	}
 	if snapshot, err = record.ParseHostSnapshot(text); err != nil {
-		return snapshot, fmt.Errorf("%s: %w", file, err)
+		return snapshot, cmp.Or(notSnapshot(file, text), fmt.Errorf("%s: %w", file, err))
 	}
 	return snapshot, nil
+}
+
+// notSnapshot names the verb for a file of another kind; nil: it is not known which, or it is a
+// snapshot with mistakes.
+func notSnapshot(file string, text []byte) error {
+	var head struct{ Schema string }
+	if json.Unmarshal(text, &head) == nil && head.Schema == record.HostSnapshotSchema {
+		return nil
+	}
+	return wrongKind("doctor", file, text)
 }
 
 // largestSnapshot bounds a document.
