@@ -90,6 +90,13 @@ var wrongLines = []struct{ line, want string }{
 	{"compare one", "linerate: 1 argument, expected 2; "},
 	{"new nass", "linerate: no template \"nass\"; did you mean \"nas\"?\n"},
 	{"limits godput", `no verb "limits godput"; did you mean "goodput"? (linerate limits --help lists them)`},
+	{"lint", `no verb "lint"; here: linerate tune FILE --lint`},
+	{"lint --help", `no verb "lint"; here: linerate tune FILE --lint`},
+	{"studie --help", `no verb "studie"; did you mean "studies"?`},
+	{"study --help", `no verb "study"; here: linerate studies`},
+	{"limits godput --help", `no verb "limits godput"; did you mean "goodput"?`},
+	{"help study", `no verb "study"; here: linerate studies`},
+	{"help limits godput", `no verb "limits godput"; did you mean "goodput"?`},
 	{"lab upp", `no verb "lab upp"; did you mean "up"?`},
 	{"runs nas-7", "linerate report nas-7 shows a run"},
 	// Addresses and ports.

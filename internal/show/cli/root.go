@@ -29,7 +29,10 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = unknownHelp(cmd)
+	}
 	if err == nil {
 		return ExitOK
 	}
@@ -125,7 +128,11 @@ func newRoot(s streams) *cobra.Command {
 	}
 	root.SetVersionTemplate("linerate {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(cmd.OutOrStdout(), cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if unknownHelp(cmd) == nil {
+			writeHelp(cmd.OutOrStdout(), cmd)
+		}
+	})
 	// One line per verb, in the order of the help.
 	root.AddCommand(
 		newRunCommand(s),
@@ -156,6 +163,7 @@ func newRoot(s streams) *cobra.Command {
 		newCompletionCommand(s),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true
+	helpVerb(root)
 	complete(root)
 	return root
 }

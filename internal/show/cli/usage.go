@@ -168,7 +168,44 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, verb.Name())
 		}
 	}
-	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "linerate "), source.DidYouMean(args[0], verbs), cmd.CommandPath()))
+	verb := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "linerate ")
+	meant := source.DidYouMean(args[0], verbs)
+	if here := verbsElsewhere[verb]; here != "" {
+		meant = "; here: " + here
+	}
+	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", verb, meant, cmd.CommandPath()))
+}
+
+// verbsElsewhere are words that are no verbs, and what does that here.
+var verbsElsewhere = map[string]string{"lint": "linerate tune FILE --lint", "study": "linerate studies lists them, linerate run makes one"}
+
+// unknownHelp is the error of --help with a word that is no verb; nil: there is none.
+func unknownHelp(cmd *cobra.Command) error {
+	if help := cmd.Flags().Lookup("help"); help == nil || !help.Changed || !cmd.HasAvailableSubCommands() {
+		return nil
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// helpVerb has the verb help say which word is no verb, instead of the help without one.
+func helpVerb(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Run, cmd.RunE = nil, func(_ *cobra.Command, args []string) error {
+			verb, rest, err := root.Find(args)
+			if err == nil && verb.HasAvailableSubCommands() {
+				err = verb.ValidateArgs(rest)
+			}
+			if err != nil {
+				return err
+			}
+			verb.InitDefaultHelpFlag()
+			return verb.Help()
+		}
+	}
 }
 
 // mistakes are what is wrong with values that were given.
