@@ -19,6 +19,7 @@ const (
 
 	htbParameters = 1 // struct tc_htb_opt: rate and ceil, each a struct tc_ratespec
 	htbGlobal     = 2 // struct tc_htb_glob
+	htbRate64     = 6
 	htbCeil64     = 7
 
 	rateSpec = 12 // struct tc_ratespec
@@ -26,8 +27,8 @@ const (
 )
 
 // Shape is the rate of a qdisc of the kinds tbf, htb, cake and netem; zero of others, and
-// where a part of the packets may pass it unshaped. Of htb with classifiers it is the most
-// that its classes have together.
+// where a part of the packets may pass it unshaped. Of htb it is what the default class
+// has while no other sends, and with classifiers what its classes have together.
 func (c *Conn) Shape(q Qdisc) (Shape, error) {
 	switch q.Kind {
 	case "htb":
@@ -94,10 +95,10 @@ func netemShape(options []byte) (s Shape) {
 	return s
 }
 
-// htbClass is a class of htb with the most that it may have.
+// htbClass is a class of htb: what it has of its own, and the most that it may have.
 type htbClass struct {
 	id, parent uint32
-	ceil       Shape
+	rate, ceil Shape
 }
 
 func (c *Conn) htbShape(q Qdisc) (Shape, error) {
@@ -129,9 +130,10 @@ func htbClassOf(body []byte) htbClass {
 		for o := range attributes(a.data) {
 			switch {
 			case o.kind == htbParameters && len(o.data) >= 2*rateSpec:
-				ceil := o.data[rateSpec:]
-				class.ceil.Rate = max(class.ceil.Rate, unit.BitRate(native.Uint32(ceil[8:]))*8)
-				class.ceil.Overhead = overheadOf(ceil)
+				class.rate = class.rate.or(o.data)
+				class.ceil = class.ceil.or(o.data[rateSpec:])
+			case o.kind == htbRate64:
+				class.rate.Rate = unit.BitRate(o.uint64() * 8)
 			case o.kind == htbCeil64:
 				class.ceil.Rate = unit.BitRate(o.uint64() * 8)
 			}
@@ -140,12 +142,64 @@ func htbClassOf(body []byte) htbClass {
 	return class
 }
 
-// htbShape is that of the default class and those above it; with filters, of all classes
-// together. Packets of no class leave unshaped.
+// or is the shape of a struct tc_ratespec, whose 32 bits hold up to 34 Gbit/s; a larger rate
+// that was read before stays.
+func (s Shape) or(spec []byte) Shape {
+	return Shape{Rate: max(s.Rate, unit.BitRate(native.Uint32(spec[8:]))*8), Overhead: overheadOf(spec)}
+}
+
+// htbTree are the classes of an htb, by their handles.
+type htbTree map[uint32]htbClass
+
+// own is what a class has without borrowing: its rate, within its ceiling.
+func (c htbClass) own() Shape { return slower(c.ceil, c.rate) }
+
+// alone is the most that a class has while no other sends. One that has used up its rate
+// borrows from its parent, and so on, within the ceilings; a root class has no parent to
+// borrow from, so its ceiling is not used (htb_activate_prios in net/sched/sch_htb.c).
+func (t htbTree) alone(class htbClass) Shape {
+	parent, known := t[class.parent]
+	if !known {
+		return class.own()
+	}
+	delete(t, class.id) // each once
+	return slower(class.ceil, faster(class.rate, t.alone(parent)))
+}
+
+// together is what a class has while all below it send. They need not ask for what they have
+// of their own, even where that is more than their parent's.
+func (t htbTree) together(class htbClass) Shape {
+	delete(t, class.id)
+	var below Shape
+	for _, child := range t {
+		if child.parent == class.id {
+			has := t.together(child)
+			below = Shape{below.Rate + has.Rate, has.Overhead}
+		}
+	}
+	return faster(class.own(), below)
+}
+
+func slower(a, b Shape) Shape {
+	if b.Rate < a.Rate {
+		return b
+	}
+	return a
+}
+
+func faster(a, b Shape) Shape {
+	if b.Rate > a.Rate {
+		return b
+	}
+	return a
+}
+
+// htbShape is that of the default class; with filters, of all classes together. Packets of no
+// class leave unshaped.
 func htbShape(q Qdisc, classes []htbClass, filters bool) (s Shape) {
-	byID := map[uint32]htbClass{}
+	tree := htbTree{}
 	for _, class := range classes {
-		byID[class.id] = class
+		tree[class.id] = class
 	}
 	of := q.Handle
 	for a := range attributes(q.Options) {
@@ -153,23 +207,18 @@ func htbShape(q Qdisc, classes []htbClass, filters bool) (s Shape) {
 			of = q.Handle&0xffff0000 | native.Uint32(a.data[8:])&0xffff
 		}
 	}
-	class, known := byID[of]
-	if !known {
+	class, known := tree[of]
+	switch {
+	case !known:
 		return Shape{}
+	case !filters:
+		return tree.alone(class)
 	}
-	if filters {
-		for _, class := range classes {
-			if class.parent == qdiscRoot {
-				s.Rate, s.Overhead = s.Rate+class.ceil.Rate, class.ceil.Overhead
-			}
+	for _, class := range classes {
+		if class.parent == qdiscRoot {
+			has := tree.together(class)
+			s = Shape{s.Rate + has.Rate, has.Overhead}
 		}
-		return s
-	}
-	for s = class.ceil; known; class, known = byID[class.parent] {
-		if class.ceil.Rate < s.Rate {
-			s = class.ceil
-		}
-		delete(byID, class.id) // each once
 	}
 	return s
 }

@@ -5,6 +5,8 @@ package netlink
 import (
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"linerate/internal/model/unit"
 )
 
@@ -48,27 +50,49 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestHTBShape: the default class, within those above it; with filters, all classes; none
-// where packets of no class pass.
+// TestHTBShape: what the default class has by borrowing from those above it, within its
+// ceiling; with filters, all classes; none where packets of no class pass.
 func TestHTBShape(t *testing.T) {
 	q := Qdisc{Kind: "htb", Handle: 1 << 16, Options: appendAttribute(nil, htbGlobal, []byte{3, 0, 0, 0, 10, 0, 0, 0, 0x20, 0, 0, 0})}
-	class := func(minor, parent uint32, rate unit.BitRate) htbClass {
-		return htbClass{id: 1<<16 | minor, parent: parent, ceil: Shape{Rate: rate}}
+	class := func(minor, parent uint32, rate, ceil unit.BitRate) htbClass {
+		return htbClass{id: 1<<16 | minor, parent: parent, rate: Shape{Rate: rate}, ceil: Shape{Rate: ceil}}
 	}
-	classes := []htbClass{class(1, qdiscRoot, 100e6), class(0x10, 1<<16|1, 80e6), class(0x20, 1<<16|1, 200e6), class(2, qdiscRoot, 5e6)}
+	const top = 1<<16 | 1
+	classes := []htbClass{class(1, qdiscRoot, 100e6, 100e6), class(0x10, top, 80e6, 80e6), class(0x20, top, 10e6, 200e6), class(2, qdiscRoot, 5e6, 8e6)}
 	for _, test := range []struct {
 		name    string
 		classes []htbClass
 		filters bool
 		want    unit.BitRate
 	}{
-		{"the default class's parent is slower", classes, false, 100e6},
+		{"the parent has less than the ceiling", classes, false, 100e6},
 		{"with filters", classes, true, 105e6},
 		{"without the default class", classes[:2], false, 0},
-		{"a loop", []htbClass{class(0x20, 1<<16|0x20, 7e6)}, false, 7e6},
+		{"a root class", []htbClass{class(0x20, qdiscRoot, 20e6, 80e6)}, false, 20e6},
+		{"a root class with filters", []htbClass{class(0x20, qdiscRoot, 20e6, 80e6)}, true, 20e6},
+		{"a ceiling below the rate", []htbClass{class(0x20, qdiscRoot, 20e6, 10e6)}, false, 10e6},
+		{"the class's own ceiling", []htbClass{class(1, qdiscRoot, 100e6, 100e6), class(0x20, top, 20e6, 80e6)}, false, 80e6},
+		{"a root's rate, not its ceiling", []htbClass{class(1, qdiscRoot, 40e6, 90e6), class(0x20, top, 20e6, 80e6)}, false, 40e6},
+		{"more of its own than its parent has", []htbClass{class(1, qdiscRoot, 40e6, 40e6), class(0x20, top, 70e6, 80e6)}, false, 70e6},
+		{"the same with filters", []htbClass{class(1, qdiscRoot, 40e6, 40e6), class(0x20, top, 70e6, 80e6), class(0x30, top, 10e6, 80e6)}, true, 80e6},
+		{"a parent's ceiling", []htbClass{class(1, qdiscRoot, 90e6, 90e6), class(3, top, 10e6, 30e6), class(0x20, 1<<16|3, 5e6, 80e6)}, false, 30e6},
+		{"a loop", []htbClass{class(0x20, 1<<16|0x20, 7e6, 7e6)}, false, 7e6},
 	} {
 		if got := htbShape(q, test.classes, test.filters); got.Rate != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got.Rate, test.want)
+		}
+	}
+}
+
+// TestHTBClassOf: the rates of a class above 34 Gbit/s are in attributes of their own, which
+// may come before or after the others.
+func TestHTBClassOf(t *testing.T) {
+	parameters := append(spec(4, 100e6), spec(4, 1<<32-1)...)
+	large := appendUint64(nil, htbCeil64, 5e9)
+	for _, options := range [][]byte{append(appendAttribute(nil, htbParameters, parameters), large...), append(large, appendAttribute(nil, htbParameters, parameters)...)} {
+		c := htbClassOf(appendAttribute(tcmsg(1, 1<<16|1, qdiscRoot), unix.TCA_OPTIONS, options))
+		if c.id != 1<<16|1 || c.parent != qdiscRoot || c.rate != (Shape{800e6, 4}) || c.ceil != (Shape{40e9, 4}) {
+			t.Errorf("%+v", c)
 		}
 	}
 }

@@ -66,6 +66,13 @@ func TestMeasureShaper(t *testing.T) {
 		if m.LossFree == nil || m.LossFree.BoundedBy == record.BoundedBySender {
 			t.Errorf("%+v; exit status %d: %s", m.LossFree, status, said)
 		}
+		// A class of htb has its ceiling only with a parent to borrow from.
+		kerneltest.Do(t, "tc", "-n", "client", "qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "htb", "default", "10")
+		kerneltest.Do(t, "tc", "-n", "client", "class", "add", "dev", "eth0", "parent", "1:", "classid", "1:10", "htb", "rate", "50mbit", "ceil", "200mbit")
+		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s")
+		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 || !strings.HasPrefix(d[0].LimitWhy, "htb on client.eth0: 50 Mbit/s") || held(m)["w1"] != bottleneck.FullLink {
+			t.Errorf("a root class: directions %+v, held back by %v; exit status %d: %s", d, held(m), status, said)
+		}
 	})
 }
 
