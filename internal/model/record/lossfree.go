@@ -11,7 +11,8 @@ type LossFree struct {
 	PacketsPerS   float64 `json:"packets_per_s"`
 	DatagramBytes int     `json:"datagram_bytes"`
 	// BoundedBy is what kept the search from trying more: one of the Bounded
-	// words; empty: a higher rate lost. LostAtBps is the lowest rate that did.
+	// words; empty: a higher rate lost. LostAtBps is the lowest rate that did; 0: none
+	// that bounds the result.
 	BoundedBy string  `json:"bounded_by,omitempty"`
 	LostAtBps float64 `json:"lost_at_bps,omitempty"`
 	// Why says why no rate was confirmed.
@@ -38,6 +39,9 @@ const (
 	BoundedBySender = "sender" // it can make no more
 	BoundedByCap    = "cap"    // no more was to be tried
 	BoundedByLimit  = "limit"  // the links carry no more
+	// BoundedByStalls: the senders fell behind a rate that they reached in other trials, and
+	// LostAtBps, which is higher, lost.
+	BoundedByStalls = "stalls"
 )
 
 // LossTrial is one trial of the search.

@@ -209,6 +209,9 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 			switch {
 			case limit > 0 && l.RateBps >= limit*(1-s.slack()):
 				l.BoundedBy = record.BoundedByLimit
+			case at.upper != unbounded: // which the senders have made
+				l.BoundedBy = record.BoundedByStalls
+				return l
 			case l.RateBps < at.lower*(1-s.slack()):
 				l.BoundedBy = record.BoundedBySender
 			default:

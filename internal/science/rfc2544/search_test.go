@@ -127,9 +127,11 @@ func TestStalls(t *testing.T) {
 			t.Errorf("seed %d: %.3g after %d trials, bounded by %q", seed, l.RateBps, len(made), l.BoundedBy)
 		}
 	}
+	// One that always stalls cannot be waited for. It has lost at what it made before, so it is
+	// not what bounds the path.
 	s := Search{Resolution: 0.01, Repeats: 2}
 	made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return true }})
-	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" {
+	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" || l.BoundedBy != record.BoundedByStalls || l.LostAtBps <= l.RateBps {
 		t.Errorf("always stalled, after %d trials: %+v", len(made), l)
 	}
 }

@@ -44,6 +44,9 @@ func lossFreeWhy(l *record.LossFree) string {
 		return "the links carry no more"
 	}
 	text := unit.FormatRate(l.LostAtBps) + " loses datagrams"
+	if l.BoundedBy == record.BoundedByStalls {
+		text = "the senders fell behind the next higher rate, although they sent more in other trials; " + text
+	}
 	if where := lossPlaces(l.Places); where != "" {
 		text += ": " + where
 	}
