@@ -1,5 +1,7 @@
 package record
 
+import "math"
+
 // LossFree is the result of the search for the highest rate at which datagrams are
 // not lost (RFC 2544, section 26.1: throughput). Rates are of payload, all flows
 // of datagrams together.
@@ -53,11 +55,21 @@ type LossTrial struct {
 	WindowS     float64 `json:"window_s"`
 	Sent        int64   `json:"sent"`
 	Lost        int64   `json:"lost"`
-	LostShare   float64 `json:"lost_share"`
+	// LostShare is of the datagrams that were expected: those that arrived, and the lost. Others
+	// of Sent are on their way at the window's end, or nothing after them has arrived yet.
+	LostShare float64 `json:"lost_share"`
 	// Confirms: it was to confirm the rate, and is of the full length.
 	Confirms bool        `json:"confirms,omitempty"`
 	Pass     bool        `json:"pass"`
 	Places   []LossPlace `json:"places,omitempty"`
+}
+
+// Expected are the datagrams of which LostShare is the share; 0: none was lost.
+func (t LossTrial) Expected() int64 {
+	if t.LostShare <= 0 {
+		return 0
+	}
+	return int64(math.Round(float64(t.Lost) / min(t.LostShare, 1)))
 }
 
 // LossPlace is where packets were dropped during a trial.

@@ -114,7 +114,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		case t.Lost == 0:
 			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Sent))
 		default:
-			said += fmt.Sprintf("%s sent, %s of %s lost (%s)", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Lost), unit.FormatCount(t.Sent), unit.FormatPercent(t.LostShare))
+			said += fmt.Sprintf("%s sent, %s of %s expected lost (%s)", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Lost), unit.FormatCount(t.Expected()), unit.FormatPercent(t.LostShare))
 		}
 		if t.Confirms {
 			said += ", to confirm it"
