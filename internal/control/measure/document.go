@@ -86,7 +86,7 @@ func direction(name string, flows []record.Flow) record.MeasureDirection {
 func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []message.FlowEnd) record.MeasureEnd {
 	h, _ := t.Reading(node)
 	e := record.MeasureEnd{
-		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, Others: h.Others,
+		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs, Others: h.Others,
 	}
 	for i, p := range ports {
 		if i == 0 {

@@ -197,7 +197,7 @@ func (a *agent) hello() (message.Hello, error) {
 			OS:      runtime.GOOS,
 			Kernel:  proc.Release(),
 			Arch:    runtime.GOARCH,
-			CPUs:    runtime.NumCPU(),
+			CPUs:    proc.Proc{}.CPUs(),
 			Missing: counters.NotRead(),
 		},
 	}, err

@@ -1,10 +1,31 @@
 package agent
 
 import (
+	"slices"
 	"testing"
 
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
+
+// TestScheduled: CPUs are named where linerate may not run on all that are online.
+func TestScheduled(t *testing.T) {
+	allowed := sched.AllowedCPUs()
+	if len(allowed) == 0 {
+		t.Fatal("this process may run on no CPU")
+	}
+	var h record.HostReading
+	for _, cpu := range append([]int{-1}, allowed...) {
+		h.Begin.CPU = append(h.Begin.CPU, record.CPUTimes{CPU: cpu})
+	}
+	if scheduled(&h); h.AllowedCPUs != nil {
+		t.Errorf("all CPUs are allowed: %v", h.AllowedCPUs)
+	}
+	h.Begin.CPU = append(h.Begin.CPU, record.CPUTimes{CPU: 1 << 20})
+	if scheduled(&h); !slices.Equal(h.AllowedCPUs, allowed) || h.Nice != sched.Nice() {
+		t.Errorf("allowed are %v, want %v", h.AllowedCPUs, allowed)
+	}
+}
 
 // TestBusy: the share of CPUs in use, exactly 0 when no counter of time in use has risen.
 func TestBusy(t *testing.T) {

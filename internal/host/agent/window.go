@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"linerate/internal/host/counters"
 	"linerate/internal/host/traffic"
@@ -65,6 +66,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	}
 	engine.GeneratorCPU() // the traffic's CPU time is counted from here
 	a.reader.Machine(&h.Begin)
+	scheduled(h)
 	h.Before = a.tables()
 	if err := looking(ctx, r.BeginNs, arrivals); err != nil {
 		return message.WindowReply{}, err
@@ -113,6 +115,26 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	reply.FinalFlows = engine.Read()
 	reply.Events = happened()
 	return reply, nil
+}
+
+// scheduled reads on which CPUs this process may run, if not on all, and its nice value.
+func scheduled(h *record.HostReading) {
+	h.Nice = sched.Nice()
+	allowed := sched.AllowedCPUs()
+	online := []int{}
+	all := true
+	for _, c := range h.Begin.CPU {
+		switch {
+		case c.CPU < 0:
+		case slices.Contains(allowed, c.CPU):
+			online = append(online, c.CPU)
+		default:
+			all = false
+		}
+	}
+	if !all && len(online) > 0 {
+		h.AllowedCPUs = online
+	}
 }
 
 // cutError ends the waits inside a window: it is to end at other instants.

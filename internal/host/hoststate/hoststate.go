@@ -40,7 +40,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	}
 	s := record.HostSnapshot{
 		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
-		Host:    record.HostEnvironment{Host: o.Name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: runtime.NumCPU()},
+		Host:    record.HostEnvironment{Host: o.Name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: proc.Proc{}.CPUs()},
 		Reading: record.HostReading{Host: o.Name},
 	}
 	reader, err := counters.New()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,13 +71,22 @@ func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
 	}
 	// Guest time is contained in user and nice.
 	times := func(cpu int, s procfs.CPUStat) record.CPUTimes {
-		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, System: s.System, Idle: s.Idle + s.Iowait, IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
+		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait, IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
 	}
 	list := []record.CPUTimes{times(-1, stat.CPUTotal)}
 	for _, cpu := range slices.Sorted(maps.Keys(stat.CPU)) {
 		list = append(list, times(int(cpu), stat.CPU[cpu]))
 	}
 	return list, nil
+}
+
+// CPUs is how many are online, whichever of them this process may run on, of which
+// runtime.NumCPU is the number, and the answer where /proc/stat cannot be read.
+func (p Proc) CPUs() int {
+	if times, err := p.CPUTimes(); err == nil && len(times) > 1 {
+		return len(times) - 1 // without the sum
+	}
+	return runtime.NumCPU()
 }
 
 // Softirqs reads /proc/softirqs: counts since boot by kind, summed over CPUs.

@@ -31,8 +31,11 @@ func TestProcOfLinux4_18(t *testing.T) {
 	if err != nil || len(cpus) != 3 {
 		t.Fatalf("%+v, %v", cpus, err)
 	}
-	if want := (record.CPUTimes{CPU: -1, User: 1.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7, Steal: 0.08}); cpus[0] != want {
+	if want := (record.CPUTimes{CPU: -1, User: 1.2, Nice: 0.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7, Steal: 0.08}); cpus[0] != want {
 		t.Errorf("sum: %+v, want %+v", cpus[0], want)
+	}
+	if n := p.CPUs(); n != 2 {
+		t.Errorf("%d CPUs are online, want 2", n)
 	}
 	if cpus[1].CPU != 0 || cpus[2].CPU != 2 || cpus[2].System != 1 {
 		t.Errorf("CPUs: %+v", cpus)

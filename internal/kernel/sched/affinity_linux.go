@@ -2,6 +2,7 @@ package sched
 
 import (
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,6 +13,30 @@ var allowed = sync.OnceValues(func() (set unix.CPUSet, err error) {
 	err = unix.SchedGetaffinity(0, &set)
 	return set, err
 })
+
+// AllowedCPUs are the numbers of the CPUs on which this process may run; nil: not known.
+func AllowedCPUs() (list []int) {
+	set, err := allowed()
+	if err != nil {
+		return nil
+	}
+	for cpu := range 8 * len(set) * int(unsafe.Sizeof(set[0])) {
+		if set.IsSet(cpu) {
+			list = append(list, cpu)
+		}
+	}
+	return list
+}
+
+// Nice is the nice value of this process (getpriority(2)); 0: not known, too.
+func Nice() int {
+	const none = 20 // the system call returns 20 less the value
+	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	return none - raw
+}
 
 // bound are the threads with a binding: a thread may work for several owners, each with
 // a CPUBinding of its own.

@@ -19,6 +19,12 @@ func SleepUntil(ns int64) { time.Sleep(time.Until(started.Add(time.Duration(ns))
 // TimerTick is not known here: 0.
 func TimerTick() time.Duration { return 0 }
 
+// AllowedCPUs is not known here: nil.
+func AllowedCPUs() []int { return nil }
+
+// Nice is not known here: 0.
+func Nice() int { return 0 }
+
 // WithRealtime runs f; real-time priority is used on Linux only.
 func WithRealtime(f func()) { f() }
 

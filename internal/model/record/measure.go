@@ -248,6 +248,7 @@ type MeasureEnd struct {
 	BusyCPUS        float64     `json:"busy_cpu_s"`
 	CPUSPerGigabyte float64     `json:"cpu_s_per_gigabyte"`
 	CPUBusy         float64     `json:"cpu_busy"`
+	AllowedCPUs     []int       `json:"allowed_cpus,omitempty"` // as HostReading's
 	GeneratorCPU    float64     `json:"generator_cpu"`
 	Others          *OtherFlows `json:"others,omitempty"`
 	// CPUUsPerTransaction, and the process's own memory for each connection that

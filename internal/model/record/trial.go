@@ -294,6 +294,10 @@ type HostReading struct {
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`
 	GeneratorCPU float64 `json:"generator_cpu"`
+	// AllowedCPUs are those on which linerate may run (sched_setaffinity(2), cpuset(7)); nil:
+	// all, or not known. Nice is its nice value (sched(7)).
+	AllowedCPUs []int `json:"allowed_cpus,omitempty"`
+	Nice        int   `json:"nice,omitempty"`
 	// ProcessCPUS is the processor time that the agent's process used in the
 	// window, user and system, in seconds.
 	ProcessCPUS float64 `json:"process_cpu_s,omitempty"`
@@ -382,7 +386,8 @@ type QdiscCounters struct {
 // CPUTimes is one line of /proc/stat in seconds; CPU -1 is the sum.
 type CPUTimes struct {
 	CPU     int     `json:"cpu"`
-	User    float64 `json:"user_s"`
+	User    float64 `json:"user_s"`           // with Nice
+	Nice    float64 `json:"nice_s,omitempty"` // of programs with a nice value above 0
 	System  float64 `json:"system_s"`
 	Idle    float64 `json:"idle_s"` // with iowait
 	IRQ     float64 `json:"irq_s"`

@@ -75,6 +75,16 @@ func TestFlows(t *testing.T) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
 		}), "", "no window was full"},
+		{"a machine that is busy with niced programs", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.From)
+			h.CPUBusy, h.GeneratorCPU = 0.99, 0.2
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: -1}}, []record.CPUTimes{{CPU: -1, User: 1, Nice: 0.5}}
+		}), CongestionWindow, ""},
+		{"a CPU of its own that is busy", idly(func(f *record.Flow, t *record.Trial) {
+			h := reading(t, f.From)
+			h.CPUBusy, h.GeneratorCPU, h.AllowedCPUs = 0.5, 0.6, []int{1}
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, System: 1}}
+		}), Generator, "the processors that linerate may use on client1 were 100 % busy"},
 		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 )
 
@@ -256,8 +257,8 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 		if h.GeneratorCPU >= spent {
 			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU), name), true
 		}
-		if h.CPUBusy >= spent {
-			why = fmt.Sprintf("the processors of %s were %s busy, and moving bytes took %s of one", name, unit.FormatPercent(h.CPUBusy), unit.FormatPercent(h.GeneratorCPU))
+		if load := hostload.UsableOf(h); load.Busy >= spent {
+			why = fmt.Sprintf("%s, and moving bytes took %s of one", load, unit.FormatPercent(h.GeneratorCPU))
 			if h.GeneratorCPU >= working {
 				return why, true
 			}

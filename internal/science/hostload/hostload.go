@@ -19,6 +19,7 @@ type CPU struct {
 	CPU                              int
 	Busy                             float64 // all but idle
 	User, System, IRQ, SoftIRQ       float64
+	Niced                            float64 // the part of User of niced programs
 	Steal                            float64 // taken by the hypervisor
 	InterruptsPerS, NetRxPerS        float64
 	Processed, SoftDropped, Squeezed float64 // packets, packets, times
@@ -160,7 +161,7 @@ func Stolen(h record.HostReading) (float64, bool) {
 func times(a, b record.CPUTimes) (CPU, bool) {
 	part := func(a, b float64) float64 { return max(0, b-a) }
 	c := CPU{
-		CPU: b.CPU, User: part(a.User, b.User), System: part(a.System, b.System),
+		CPU: b.CPU, User: part(a.User, b.User), Niced: part(a.Nice, b.Nice), System: part(a.System, b.System),
 		IRQ: part(a.IRQ, b.IRQ), SoftIRQ: part(a.SoftIRQ, b.SoftIRQ), Steal: part(a.Steal, b.Steal),
 	}
 	busy := c.User + c.System + c.IRQ + c.SoftIRQ + c.Steal
@@ -169,7 +170,7 @@ func times(a, b record.CPUTimes) (CPU, bool) {
 		return c, false
 	}
 	c.Busy = busy / all
-	for _, share := range []*float64{&c.User, &c.System, &c.IRQ, &c.SoftIRQ, &c.Steal} {
+	for _, share := range []*float64{&c.User, &c.Niced, &c.System, &c.IRQ, &c.SoftIRQ, &c.Steal} {
 		*share /= all
 	}
 	return c, true

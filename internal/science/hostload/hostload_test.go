@@ -61,6 +61,36 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestUsableOf: time of niced programs is available to a linerate that is not niced itself; one
+// that may use some of the CPUs has no more than those; and of what was not read, nothing
+// changes.
+func TestUsableOf(t *testing.T) {
+	reading := func(nice int, allowed ...int) record.HostReading {
+		h := record.HostReading{Host: "client", CPUBusy: 0.9, Nice: nice, AllowedCPUs: allowed}
+		h.Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
+		h.End.CPU = []record.CPUTimes{{CPU: -1, User: 1.4, Nice: 0.6, System: 0.4, Idle: 0.2}, {CPU: 0, User: 0.6, System: 0.4}, {CPU: 1, User: 0.8, Nice: 0.6, Idle: 0.2}}
+		return h
+	}
+	bare := record.HostReading{Host: "client", CPUBusy: 0.9}
+	for _, test := range []struct {
+		name        string
+		h           record.HostReading
+		busy, niced float64
+		want        string
+	}{
+		{"all CPUs", reading(0), 0.6, 0.3, "the processors of client were 60 % busy, beside niced programs' 30 %"},
+		{"niced itself", reading(5), 0.9, 0, "the processors of client were 90 % busy"},
+		{"one that is busy", reading(0, 0), 1, 0, "the processors that linerate may use on client were 100 % busy"},
+		{"one that niced programs use", reading(0, 1), 0.2, 0.6, "the processors that linerate may use on client were 20 % busy, beside niced programs' 60 %"},
+		{"not read", bare, 0.9, 0, "the processors of client were 90 % busy"},
+	} {
+		u := UsableOf(test.h)
+		if math.Abs(u.Busy-test.busy) > 1e-9 || math.Abs(u.Niced-test.niced) > 1e-9 || u.String() != test.want {
+			t.Errorf("%s: %+v, %s; want %g and %g, %s", test.name, u, u, test.busy, test.niced, test.want)
+		}
+	}
+}
+
 // TestSame: hosts whose CPUs have the same times since boot are on one machine, which is
 // listed once.
 func TestSame(t *testing.T) {

@@ -201,23 +201,26 @@ func generator(v view) (judged, bool) {
 	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
 		return judged{}, false
 	}
-	thread, threadHost, cpus, cpusHost := 0.0, "no host", 0.0, ""
+	thread, threadHost := 0.0, "no host"
+	var load hostload.Usable
 	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Transactions != nil && f.Transactions.Polling })
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {
 			thread, threadHost = h.GeneratorCPU, h.Host
 		}
-		if h.CPUBusy > cpus {
-			cpus, cpusHost = h.CPUBusy, h.Host
+		if u := hostload.UsableOf(h); u.Busy > load.Busy {
+			load = u
 		}
 	}
-	if thread == 0 && cpus == 0 {
+	if thread == 0 && load.Busy == 0 {
 		return judged{}, false
 	}
-	c := record.Check{Check: Generator, Pass: thread < busy && (cpus < busy || polling)}
+	c := record.Check{Check: Generator, Pass: thread < busy && (load.Busy < busy || polling)}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
-	if cpusHost != "" {
-		c.Detail += fmt.Sprintf(", all CPUs together were %s busy (%s)", unit.FormatPercent(cpus), cpusHost)
+	if load.CPUs != nil {
+		c.Detail += fmt.Sprintf(", %s", load)
+	} else if load.Host != "" {
+		c.Detail += fmt.Sprintf(", all CPUs together were %s busy%s (%s)", unit.FormatPercent(load.Busy), load.Beside(), load.Host)
 	} else {
 		c.Detail += "; how busy all CPUs together were is not known"
 	}
@@ -236,9 +239,9 @@ func generator(v view) (judged, bool) {
 		}
 	}
 	if polling {
-		cpus = 0
+		load.Busy = 0
 	}
-	return judged{c, max(thread, cpus)}, true
+	return judged{c, max(thread, load.Busy)}, true
 }
 
 // steal: in the time that a hypervisor takes from a virtual machine's processors

@@ -164,6 +164,11 @@ func TestAllowed(t *testing.T) {
 			}
 		}
 	}
+	niced := trial(4, "writes")
+	h := &niced.Hosts[1]
+	h.CPUBusy, niced.GoodputBps = 0.99, niced.LimitBps/2
+	h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: -1}}, []record.CPUTimes{{CPU: -1, User: 1, Nice: 0.8}}
+	pass("busy with niced programs", Generator, niced)
 	busyAtLimit := trial(4, "writes")
 	busyAtLimit.Hosts[0].CPUBusy = 0.99
 	pass("busy, but at the limit", Generator, busyAtLimit)

@@ -21,6 +21,9 @@ func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
 	if e.BusyCPUS > 0 {
 		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%", number.Significant(100*linerate, 2), number.Significant(100*others, 2))
 	}
+	if e.AllowedCPUs != nil {
+		text += fmt.Sprintf("; linerate may use %d of them", len(e.AllowedCPUs))
+	}
 	return " (" + text + ")"
 }
 

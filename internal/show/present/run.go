@@ -281,7 +281,7 @@ func latencies(run *record.Run) (tables []document.Block) {
 func endsOf(run *record.Run, t *record.Trial) *record.Measure {
 	m := &record.Measure{OneMachine: len(t.Hosts) == 2 && hostload.Same(t.Hosts[0], t.Hosts[1])}
 	for _, h := range t.Hosts {
-		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy}
+		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, AllowedCPUs: h.AllowedCPUs}
 		for _, known := range run.Environment.Hosts {
 			if known.Host == h.Host {
 				e.CPUs = known.CPUs

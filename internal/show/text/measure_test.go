@@ -429,6 +429,10 @@ func TestMeasureTextOneMachine(t *testing.T) {
 	if strings.Count(text, "% busy") != 1 || !strings.Contains(text, "server 0.22 s; together 0.53 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
 		t.Errorf("%s", text)
 	}
+	m.Ends[0].AllowedCPUs = []int{3}
+	if text := measureText(t, m, 200); !strings.Contains(text, "all of its 8 CPUs 5.0 % busy; linerate may use 1 of them)") {
+		t.Errorf("%s", text)
+	}
 	if !strings.Contains(text, "no room for a pipe") || strings.Contains(text, "tried") {
 		t.Errorf("%s", text)
 	}

@@ -1,0 +1,77 @@
+package hostload
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// Usable is the load of the processors on which linerate may run on a host, as far as it
+// concerns what linerate can do there.
+type Usable struct {
+	Host string
+	// CPUs are their numbers; nil: all.
+	CPUs []int
+	// Busy is the share of their time that linerate used, or that was not available to it;
+	// 0: not known. Niced is the share of programs with a nice value above 0. It is not part of
+	// Busy, because linerate is preferred to them: one at 10, which nice(1) sets, gets a tenth
+	// of the time of one at 0 (sched(7)).
+	Busy, Niced float64
+}
+
+// UsableOf is the load of a host's processors for its linerate. The time of niced programs
+// is not available to a linerate that is niced itself.
+func UsableOf(h record.HostReading) Usable {
+	u := Usable{Host: h.Host, Busy: h.CPUBusy}
+	part := func(c record.CPUTimes) (busy, niced, all float64) {
+		i := slices.IndexFunc(h.Begin.CPU, func(b record.CPUTimes) bool { return b.CPU == c.CPU })
+		if i < 0 {
+			return 0, 0, 0
+		}
+		shares, ok := times(h.Begin.CPU[i], c)
+		if !ok {
+			return 0, 0, 0
+		}
+		if h.Nice <= 0 {
+			niced = min(shares.Niced, shares.Busy)
+		}
+		return shares.Busy, niced, 1
+	}
+	busy, niced, cpus := 0.0, 0.0, 0.0
+	for _, end := range h.End.CPU {
+		if one := slices.Contains(h.AllowedCPUs, end.CPU); one || h.AllowedCPUs == nil && end.CPU < 0 {
+			b, n, known := part(end)
+			busy, niced, cpus = busy+b, niced+n, cpus+known
+		}
+	}
+	if cpus == 0 {
+		return u
+	}
+	if u.Niced = niced / cpus; h.AllowedCPUs != nil {
+		u.CPUs, u.Busy = h.AllowedCPUs, busy/cpus
+	}
+	u.Busy = max(0, u.Busy-u.Niced)
+	return u
+}
+
+// nicedLeast is the share of the time of niced programs that is worth a word.
+const nicedLeast = 0.05
+
+// Beside names what niced programs had: ", beside niced programs' 83 %"; "": next to nothing.
+func (u Usable) Beside() string {
+	if u.Niced < nicedLeast {
+		return ""
+	}
+	return fmt.Sprintf(", beside niced programs' %s", unit.FormatPercent(u.Niced))
+}
+
+// String spells how busy they were: "the processors of client were 95 % busy".
+func (u Usable) String() string {
+	which := "the processors of " + u.Host
+	if u.CPUs != nil {
+		which = "the processors that linerate may use on " + u.Host
+	}
+	return fmt.Sprintf("%s were %s busy%s", which, unit.FormatPercent(u.Busy), u.Beside())
+}
