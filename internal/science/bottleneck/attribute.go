@@ -128,6 +128,10 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	own := full && f.GoodputBps >= fair*s.evenShare(link) // and its part of the link
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
 	busy, exhausted := s.exhausted(f)
+	behind := ""
+	if exhausted {
+		behind = s.behindLink(f)
+	}
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
 		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
@@ -144,13 +148,15 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case rwnd >= most:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case sndbuf >= most || f.SndbufFullShare >= most:
-		return SendBuffer, s.buffer(f, sndbuf)
+		return s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most && rwnd >= 2*sndbuf:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case rwnd+sndbuf >= most && sndbuf >= 2*rwnd:
-		return SendBuffer, s.buffer(f, sndbuf)
+		return s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most:
 		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s", unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
+	case exhausted && behind != "":
+		return FullLink, behind
 	case exhausted:
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
@@ -173,14 +179,28 @@ func starved(f record.Flow) string {
 	return Application
 }
 
-// buffer is what shows that the send buffer is too small. The kernel counts the
+// buffer distinguishes a send buffer that is too small from one that is full because a queue
+// before a link holds what it has sent. The kernel counts the
 // time only while it cannot take a write that has just sent something; a buffer
 // that holds one packet is filled and sent by one write.
-func (s scene) buffer(f record.Flow, waited float64) string {
-	if waited > f.SndbufFullShare {
-		return fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(waited))
+func (s scene) buffer(f record.Flow, waited float64) (by, why string) {
+	why = fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(waited))
+	if waited <= f.SndbufFullShare {
+		why = fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
 	}
-	return fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
+	return s.unlessBehind(f, SendBuffer, why)
+}
+
+// unlessBehind is a full link where a queue before it is why a flow's buffer or window is
+// full; otherwise what was seen, and how much of a round trip was waiting.
+func (s scene) unlessBehind(f record.Flow, by, why string) (string, string) {
+	if behind := s.behindLink(f); behind != "" {
+		return FullLink, behind + ", and a larger " + by + " would only lengthen that queue: " + why
+	}
+	if trip := s.roundTrip(f); trip.grown {
+		why += "; " + trip.String()
+	}
+	return by, why
 }
 
 // receiver distinguishes a slow receiver from one whose window is small.
@@ -195,11 +215,11 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 	case exhausted && lay >= prompt && holds >= ample:
 		return Generator, fmt.Sprintf("%s; %s were unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "" && lay > 0 && lay < slow:
-		return ReceiverWindow, fmt.Sprintf("%s; %s were unread for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
+		return s.unlessBehind(f, ReceiverWindow, fmt.Sprintf("%s; %s were unread for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3)))
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "":
 		return "", fmt.Sprintf("%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
-		return ReceiverWindow, fmt.Sprintf("%s; the window was %s, and %s were unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3))
+		return s.unlessBehind(f, ReceiverWindow, fmt.Sprintf("%s; the window was %s, and %s were unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3)))
 	case busy != "":
 		return Generator, fmt.Sprintf("%s; %s were unread, and %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
 	}
@@ -209,26 +229,22 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 // congestion is what is left: neither end had a reason to wait.
 func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
-	lost := share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
-	rttUs, leastUs := s.meanRTTUs(f), float64(info.MinRTTUs)
-	longer := leastUs > 0 && rttUs >= queued*leastUs
-	stands := longer && rttUs-leastUs >= queuedUs
-	trips := fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(rttUs/1e6), unit.FormatSeconds(leastUs/1e6))
-	// What was sent again although it had arrived tells of no loss.
-	missing := lost * (1 - min(1, share(float64(info.DsackDups), float64(info.TotalRetrans))))
+	lost, missing := resent(f), missing(f)
+	trip := s.roundTrip(f)
+	stands := trip.grown && trip.longerUs >= queuedUs
 	acks, measured := "", false
-	if longer {
+	if trip.grown {
 		// A queue that was read is known to be there, however short it is.
-		if acks, measured = s.acknowledged(f, rttUs-leastUs); !stands && !measured {
+		if acks, measured = s.acknowledged(f, trip.longerUs); !stands && !measured {
 			acks = ""
 		}
 	}
 	own := stands && !measured && !s.known && s.ownQueue(f, missing)
 	switch {
 	case own:
-		return FullLink, trips + ": packets were queued " + s.queuedAt(f.From)
+		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From)
 	case acks != "" && missing < lossy:
-		return Acknowledgements, acks + "; " + trips
+		return Acknowledgements, acks + "; " + trip.String()
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window was full; %s", busy)
 	}
@@ -237,7 +253,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
 	}
 	if stands || acks != "" {
-		why += "; " + trips
+		why += "; " + trip.String()
 		if acks != "" {
 			why += "; " + acks
 		} else if !s.known {
@@ -245,6 +261,11 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		}
 	}
 	return CongestionWindow, why
+}
+
+// resent is the share of its bytes that a flow sent again.
+func resent(f record.Flow) float64 {
+	return share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
 }
 
 // datagrams names what held a UDP flow back. Its sender waits for no acknowledgement.

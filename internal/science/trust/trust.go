@@ -18,6 +18,7 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/hostload"
 )
 
@@ -234,6 +235,9 @@ func generator(v view) (judged, bool) {
 		} else if full, ok := v.fullInterface(); ok {
 			c.Pass = true
 			c.Detail += ", but " + full + " was full: the network was the limit"
+		} else if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.LimitedBy != bottleneck.FullLink }) {
+			c.Pass = true
+			c.Detail += ", but a full link held every flow back: the network was the limit"
 		} else {
 			c.Detail += ": the machine may have been the limit, not the network"
 		}

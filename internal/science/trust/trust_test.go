@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -169,6 +170,12 @@ func TestAllowed(t *testing.T) {
 	h.CPUBusy, niced.GoodputBps = 0.99, niced.LimitBps/2
 	h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: -1}}, []record.CPUTimes{{CPU: -1, User: 1, Nice: 0.8}}
 	pass("busy with niced programs", Generator, niced)
+	held := trial(4, "writes")
+	held.Hosts[1].CPUBusy, held.GoodputBps, held.LimitBps = 0.99, held.LimitBps/2, 0
+	for i := range held.Flows {
+		held.Flows[i].LimitedBy, held.Flows[i].LimitBps = bottleneck.FullLink, 0
+	}
+	pass("busy, behind a full link", Generator, held)
 	busyAtLimit := trial(4, "writes")
 	busyAtLimit.Hosts[0].CPUBusy = 0.99
 	pass("busy, but at the limit", Generator, busyAtLimit)

@@ -1,0 +1,87 @@
+package bottleneck
+
+import (
+	"fmt"
+	"math"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+const (
+	// The goodput of a flow that has a queue before a full link is that link's in each part of
+	// the window, and does not change, but for what the receiver's reads add or leave. That of
+	// a busy processor does.
+	windowParts, constant = 5, 0.03
+	// With fewer segments in flight, round trips have the receiver's delayed acknowledgements
+	// in them, 40 ms and more (RFC 1122, section 4.2.3.2).
+	undelayed = 4
+	// A queue holds nearly all that is in flight when round trips take so many times the least.
+	far = 10
+	// aWhileUs is longer than a host takes to answer that has processors for it.
+	aWhileUs = 1000
+)
+
+// roundTrip is what a flow's round trips took, and how much of that they did not when there
+// was no queue.
+type roundTrip struct {
+	us, longerUs float64
+	grown        bool // a queue stands somewhere on the path, or hosts are slow to answer
+}
+
+func (s scene) roundTrip(f record.Flow) roundTrip {
+	us, least := s.meanRTTUs(f), float64(f.SenderInfo.MinRTTUs)
+	return roundTrip{us, us - least, least > 0 && us >= queued*least}
+}
+
+func (r roundTrip) String() string {
+	return fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(r.us/1e6), unit.FormatSeconds((r.us-r.longerUs)/1e6))
+}
+
+// behindLink is what shows that a flow has all of a link that nothing here describes, such as
+// a router's: nearly all that it has in flight waits in a queue of its own direction, and arrives
+// at an even rate, which is that link's; "": nothing does. More in flight, by a larger buffer
+// or window, would only wait longer; and processors that keep a queue filled are fast enough.
+func (s scene) behindLink(f record.Flow) string {
+	trip := s.roundTrip(f)
+	if s.known || !trip.grown || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f) || !s.ownQueue(f, missing(f)) {
+		return ""
+	}
+	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
+		return ""
+	}
+	for _, name := range []string{f.From, f.To} {
+		if h, _ := s.Reading(name); h.GeneratorCPU >= most {
+			return ""
+		}
+	}
+	return trip.String() + ": packets were queued " + s.queuedAt(f.From)
+}
+
+// steady reports whether a flow had the same goodput in each part of the window.
+func steady(f record.Flow) bool {
+	each := len(f.Bins) / windowParts
+	if each == 0 {
+		return false
+	}
+	var parts [windowParts]float64
+	sum := 0.0
+	for i := range parts {
+		for _, bytes := range f.Bins[i*each : (i+1)*each] {
+			parts[i] += float64(bytes)
+		}
+		sum += parts[i]
+	}
+	for _, part := range parts {
+		if math.Abs(part*windowParts-sum) > constant*sum {
+			return false
+		}
+	}
+	return sum > 0
+}
+
+// missing is the share of a flow's bytes that were lost. What was sent again although it had
+// arrived tells of no loss.
+func missing(f record.Flow) float64 {
+	return resent(f) * (1 - min(1, share(float64(f.SenderInfo.DsackDups), float64(f.SenderInfo.TotalRetrans))))
+}
