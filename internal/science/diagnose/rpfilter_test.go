@@ -124,6 +124,15 @@ func TestFilteredRequests(t *testing.T) {
 			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
 		}, "neighbour-failed y possible"},
+		{"a rule of another source has it leave by eth1", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+		}, "strict-rp-filter x likely"},
+		{"a rule goes by what is not known", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, Table: 101, Other: true}, {Priority: 32766, Table: mainTable}}
+		}, "neighbour-failed y possible"},
 		{"no request arrives", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
 			x.Reading.End.Interfaces[1].RxPackets = 100
