@@ -22,6 +22,10 @@ var (
 		"net.ipv4.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_fields", "net.ipv4.fib_multipath_use_neigh",
 		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields",
 		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+		// Nothing is diagnosed by these, but measurements that differ in them are not alike.
+		"net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_ecn", "net.ipv4.tcp_limit_output_bytes",
+		"net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_sack", "net.ipv4.tcp_slow_start_after_idle",
+		"net.ipv4.tcp_timestamps", "net.ipv4.tcp_window_scaling",
 	}
 	interfaceSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
 )

@@ -24,6 +24,8 @@ type Comparison struct {
 	// Differences are what else the runs differ in: with them a difference of
 	// goodput may have another cause than the reader thinks of.
 	Differences []Difference `json:"differences"`
+	// Hosts are what both runs recorded of hosts that linerate did not make, and was compared.
+	Hosts []ComparedHost `json:"hosts,omitempty"`
 	// StudyLines are the lines of the study file that differ, comments aside:
 	// "- " only in the first, "+ " only in the second.
 	StudyLines []string `json:"study_lines"`
@@ -36,6 +38,12 @@ type Comparison struct {
 	// Confidence is the family-wise level of the ratios' intervals.
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
+}
+
+// ComparedHost is a host of which both runs recorded more than its kernel and CPUs.
+type ComparedHost struct {
+	Host  string   `json:"host"`
+	Parts []string `json:"parts"` // "interfaces", "13 kernel parameters"
 }
 
 // ComparedRun says which run is compared.

@@ -24,10 +24,11 @@ import (
 func Runs(from, to *record.Run) *record.Comparison {
 	c := &record.Comparison{
 		Schema: record.ComparisonSchema, From: compared(from), To: compared(to), Unit: to.Unit,
-		Differences: differences(from, to), StudyLines: changedLines(from.StudyFile, to.StudyFile),
+		StudyLines: changedLines(from.StudyFile, to.StudyFile),
 		Treatments: []record.ComparedTreatment{}, OnlyFrom: []string{}, OnlyTo: []string{},
 		Confidence: max(from.Confidence, to.Confidence), Margin: max(from.Margin, to.Margin),
 	}
+	c.Differences, c.Hosts = differences(from, to)
 	var pairs [][2]*record.Treatment
 	for i := range from.Treatments {
 		mine := &from.Treatments[i]

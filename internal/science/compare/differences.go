@@ -18,8 +18,9 @@ import (
 )
 
 // differences lists in what two runs differ besides their goodput, what
-// explains most first: study, network, settings, hosts.
-func differences(from, to *record.Run) []record.Difference {
+// explains most first: study, network, settings, hosts. The hosts are those of which more
+// than that was compared.
+func differences(from, to *record.Run) ([]record.Difference, []record.ComparedHost) {
 	d := list{}
 	d.add("study", from.Study, to.Study)
 	d.options(from, to)
@@ -28,10 +29,11 @@ func differences(from, to *record.Run) []record.Difference {
 	d.topology(&from.Topology, &to.Topology)
 	d.levels(from, to)
 	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
+	hosts := d.recorded(from, to)
 	d.hosts(from.Environment.Hosts, to.Environment.Hosts)
 	d.add("mode", from.Environment.Mode, to.Environment.Mode)
 	d.add("linerate", from.Environment.Version, to.Environment.Version)
-	return d
+	return d, hosts
 }
 
 func judgedBy(run *record.Run) string {

@@ -96,7 +96,7 @@ func spellDifference(d record.Difference) string {
 // differences come before the figures: each may be why these differ.
 func differences(c *record.Comparison, all bool) []document.Block {
 	if len(c.Differences)+len(c.StudyLines) == 0 {
-		return []document.Block{document.Prose{Text: "Nothing else is known to differ: hosts, network and study are the same."}}
+		return []document.Block{document.Prose{Text: nothingElse(c)}}
 	}
 	blocks := []document.Block{document.Prose{Text: "What else differs"}}
 	var lines []string
@@ -114,6 +114,22 @@ func differences(c *record.Comparison, all bool) []document.Block {
 		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines with --all", more))
 	}
 	return append(blocks, document.Listing{Caption: "study file:", Lines: lines})
+}
+
+// nothingElse says what is the same. Of a network that linerate did not make, nothing is
+// recorded but what its hosts are.
+func nothingElse(c *record.Comparison) string {
+	var parts []string
+	for _, h := range c.Hosts {
+		parts = append(parts, "of "+h.Host+" "+words.Join(append([]string{"kernel", "CPUs"}, h.Parts...), "and"))
+	}
+	switch {
+	case len(parts) > 0:
+		return "Of what both recorded, nothing else differs: " + strings.Join(parts, "; ") + ". The network between the hosts is not recorded."
+	case c.To.Study == record.MeasureStudy:
+		return "Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the network between them is recorded."
+	}
+	return "Nothing else is known to differ: hosts, network and study are the same."
 }
 
 // compared is the table of treatments.

@@ -40,6 +40,25 @@ func TestComparisonAnswer(t *testing.T) {
 	}
 }
 
+// TestNothingElse: that nothing else differs is said only of what both runs recorded.
+func TestNothingElse(t *testing.T) {
+	for _, test := range []struct {
+		study string
+		hosts []record.ComparedHost
+		want  string
+	}{
+		{record.MeasureStudy, []record.ComparedHost{{Host: "client", Parts: []string{"interfaces", "2 kernel parameters"}}, {Host: "server", Parts: []string{"interfaces"}}},
+			"Of what both recorded, nothing else differs: of client kernel, CPUs, interfaces and 2 kernel parameters; of server kernel, CPUs and interfaces. The network between the hosts is not recorded."},
+		{record.MeasureStudy, nil, "Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the network between them is recorded."},
+		{"arp-flux", nil, "Nothing else is known to differ: hosts, network and study are the same."},
+	} {
+		c := &record.Comparison{From: record.ComparedRun{Study: test.study}, To: record.ComparedRun{Study: test.study}, Hosts: test.hosts}
+		if got := nothingElse(c); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
 // TestComparedNames: a run that has a name is called by it, the table explains only what it
 // has, and of two measurements without a verdict it says how to get one.
 func TestComparedNames(t *testing.T) {

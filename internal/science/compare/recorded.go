@@ -1,0 +1,253 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// recorded compares what trials of one treatment recorded of hosts that linerate did not make,
+// and lists what that was: nothing is known of what only one of them has.
+func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
+	a, b := sameTreatment(from, to)
+	if a == nil {
+		return nil
+	}
+	if mine, other := tcpOptions(a), tcpOptions(b); mine != "" && other != "" {
+		l.add("TCP options of flows", mine, other)
+	}
+	for _, mine := range a.Hosts {
+		other, known := b.Reading(mine.Host)
+		if !known || !given(from, mine.Host) || !given(to, mine.Host) {
+			continue
+		}
+		p := pair{list: l, host: record.ComparedHost{Host: mine.Host}}
+		p.interfaces(mine, other, usedOf(a, mine), usedOf(b, other))
+		p.parameters(mine.Snapshot.Sysctls, other.Snapshot.Sysctls)
+		if len(p.host.Parts) > 0 {
+			hosts = append(hosts, p.host)
+		}
+	}
+	return hosts
+}
+
+// sameTreatment are the first trials of a treatment that both runs have; nil: there is none.
+func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
+	for i := range from.Trials {
+		if trials := to.TrialsOf(from.Trials[i].Treatment); len(trials) > 0 {
+			return &from.Trials[i], trials[0]
+		}
+	}
+	return nil, nil
+}
+
+// given reports whether a host was there before linerate.
+func given(run *record.Run, host string) bool {
+	if run.Study == record.MeasureStudy {
+		return true
+	}
+	h, ok := run.Topology.Host(host)
+	return ok && len(h.Via) > 0
+}
+
+// usedOf are the interfaces of a host by which flows left or came in; where no path is known,
+// all.
+func usedOf(t *record.Trial, h record.HostReading) (names []string) {
+	for _, f := range t.Flows {
+		for _, text := range f.Path {
+			if host, port, is := strings.Cut(text, "."); is && host == h.Host && !slices.Contains(names, port) {
+				names = append(names, port)
+			}
+		}
+	}
+	if names == nil {
+		for _, i := range h.Snapshot.Interfaces {
+			names = append(names, i.Interface)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// pair is a host in two trials.
+type pair struct {
+	*list
+	host record.ComparedHost
+}
+
+func (p *pair) part(name string) { p.host.Parts = append(p.host.Parts, name) }
+
+// interfaces compares those that flows used, what waits before them, and the routes by them.
+func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
+	if len(a.Snapshot.Interfaces) == 0 || len(b.Snapshot.Interfaces) == 0 {
+		return
+	}
+	p.part("interfaces")
+	p.add("interfaces of "+p.host.Host, strings.Join(used, ", "), strings.Join(others, ", "))
+	queues := len(a.End.Qdiscs) > 0 && len(b.End.Qdiscs) > 0
+	for _, name := range used {
+		named := func(i record.InterfaceSnapshot) bool { return i.Interface == name }
+		i, j := slices.IndexFunc(a.Snapshot.Interfaces, named), slices.IndexFunc(b.Snapshot.Interfaces, named)
+		if i < 0 || j < 0 || !slices.Contains(others, name) {
+			continue
+		}
+		mine, other := a.Snapshot.Interfaces[i], b.Snapshot.Interfaces[j]
+		for _, fact := range interfaceFacts {
+			p.add(fact.name+" of "+p.host.Host+"."+name, fact.of(mine), fact.of(other))
+		}
+		if queues {
+			p.add("qdiscs of "+p.host.Host+"."+name, qdiscs(a, name), qdiscs(b, name))
+		}
+	}
+	if queues {
+		p.part("qdiscs")
+	}
+	// A host has both rules and routes, unless they were not read.
+	if len(a.Snapshot.Rules) > 0 && len(b.Snapshot.Rules) > 0 {
+		p.part("routes")
+		p.part("rules")
+		p.lines("route", routes(a.Snapshot, used), routes(b.Snapshot, others))
+		p.lines("rule", rules(a.Snapshot), rules(b.Snapshot))
+	}
+}
+
+var interfaceFacts = []struct {
+	name string
+	of   func(record.InterfaceSnapshot) string
+}{
+	{"MTU", func(i record.InterfaceSnapshot) string { return fmt.Sprint(i.MTU) }},
+	{"speed", func(i record.InterfaceSnapshot) string { return rate(i.SpeedBps) }},
+	{"shaper", func(i record.InterfaceSnapshot) string {
+		if !i.Shaper.Bounds() {
+			return ""
+		}
+		return i.Shaper.Kind + " " + rate(i.Shaper.RateBps)
+	}},
+	{"addresses", func(i record.InterfaceSnapshot) string {
+		// An address of the link follows from the MAC address or is random.
+		return strings.Join(slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
+			prefix, err := netip.ParsePrefix(text)
+			return err == nil && prefix.Addr().IsLinkLocalUnicast()
+		}), ", ")
+	}},
+	{"kind", func(i record.InterfaceSnapshot) string { return i.Kind }},
+	{"driver", func(i record.InterfaceSnapshot) string { return i.Driver }},
+	{"master", func(i record.InterfaceSnapshot) string { return i.Master }},
+}
+
+func rate(bps float64) string {
+	if bps <= 0 {
+		return ""
+	}
+	return unit.FormatRate(bps)
+}
+
+// qdiscs are the kinds of an interface's, each with its number if there are several.
+func qdiscs(h record.HostReading, port string) string {
+	var kinds []string
+	n := map[string]int{}
+	for _, q := range h.End.Qdiscs {
+		if q.Interface != port {
+			continue
+		}
+		if n[q.Kind]++; n[q.Kind] == 1 {
+			kinds = append(kinds, q.Kind)
+		}
+	}
+	for i, kind := range kinds {
+		if n[kind] > 1 {
+			kinds[i] = fmt.Sprintf("%d × %s", n[kind], kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// routes are those by interfaces that flows used, and those by none.
+func routes(s record.Snapshot, used []string) (list []string) {
+	for _, r := range s.Routes {
+		words := strings.Fields(r.Text)
+		by := func(n record.RouteNexthop) bool { return slices.Contains(used, n.Interface) }
+		i := slices.Index(words, "dev")
+		elsewhere := i >= 0 && i+1 < len(words) && !slices.Contains(used, words[i+1])
+		if len(r.Nexthops) > 0 && !slices.ContainsFunc(r.Nexthops, by) || elsewhere || isLinkLocal(words) {
+			continue
+		}
+		list = append(list, strings.Join(words, " "))
+	}
+	return list
+}
+
+func isLinkLocal(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "fe80:") })
+}
+
+func rules(s record.Snapshot) (list []string) {
+	for _, r := range s.Rules {
+		text := fmt.Sprintf("%d: lookup %d", r.Priority, r.Table)
+		if r.From != "" {
+			text += " from " + r.From
+		}
+		if r.To != "" {
+			text += " to " + r.To
+		}
+		if r.Other {
+			text += " by more"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// lines adds each line that only one of two lists has.
+func (p *pair) lines(what string, from, to []string) {
+	for _, text := range from {
+		if !slices.Contains(to, text) {
+			p.add(what+" of "+p.host.Host, text, "")
+		}
+	}
+	for _, text := range to {
+		if !slices.Contains(from, text) {
+			p.add(what+" of "+p.host.Host, "", text)
+		}
+	}
+}
+
+// parameters compares those that were read in both: another version may read more, and
+// interfaces come and go.
+func (p *pair) parameters(from, to map[string]string) {
+	n := 0
+	for _, key := range slices.Sorted(maps.Keys(from)) {
+		if other, both := to[key]; both {
+			n++
+			p.add(key+" of "+p.host.Host, strings.Join(strings.Fields(from[key]), " "), strings.Join(strings.Fields(other), " "))
+		}
+	}
+	if n > 0 {
+		p.part(unit.Plural(n, "kernel parameter"))
+	}
+}
+
+// tcpOptions are those that the two ends of a trial's first TCP flow agreed on; "": not known.
+func tcpOptions(t *record.Trial) string {
+	for _, f := range t.Flows {
+		if f.SenderInfo == nil || f.SenderInfo.Lacking("options") != "" {
+			continue
+		}
+		var names []string
+		for i, name := range []string{"timestamps", "SACK", "window scaling", "ECN"} {
+			if f.SenderInfo.Options>>i&1 != 0 {
+				names = append(names, name)
+			}
+		}
+		if names == nil {
+			return "none"
+		}
+		return strings.Join(names, ", ")
+	}
+	return ""
+}
