@@ -72,7 +72,7 @@ type AskedKind struct {
 // Figures are one outcome. Those not named in Drawn are exact; the others come from so
 // many Replicates at least.
 type Figures struct {
-	LimitBps    float64         `json:"limit_bps"` // spread evenly, and no more than is asked for
+	LimitBps    float64         `json:"limit_bps"` // spread evenly, no more than is asked for, and each flow on one link
 	ExpectedBps float64         `json:"expected_bps"`
 	Share       float64         `json:"expected_share"`
 	SDBps       float64         `json:"sd_bps"` // from one set of ports to the next
@@ -172,8 +172,8 @@ const mostValues = 64
 
 // figures finds what it can exactly and draws the rest from the seed.
 func (q Question) figures(t Tiers, kinds []Kind) Figures {
-	bundles, _ := totals(kinds)
-	f := Figures{LimitBps: min(t.LimitBps(), demandBps(kinds))}
+	bundles, flows := totals(kinds)
+	f := Figures{LimitBps: min(t.LimitBps(), demandBps(kinds), t.First.fastestBps(flows))}
 	f.Used, f.UsedSecond = t.ExpectedUsed(bundles)
 	if len(t.Second) > 0 {
 		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)

@@ -110,6 +110,16 @@ func bundle(flows []Kind, bundles int) []Kind {
 	return kinds
 }
 
+// fastestBps is what so many of the links carry at most: a flow has one.
+func (l Links) fastestBps(flows int) (sum float64) {
+	fastest := slices.Clone(l)
+	slices.SortFunc(fastest, func(a, b Link) int { return cmp.Compare(b.RateBps, a.RateBps) })
+	for _, link := range fastest[:min(max(flows, 0), len(l))] {
+		sum += link.RateBps
+	}
+	return sum
+}
+
 // totals counts bundles and the flows in them.
 func totals(kinds []Kind) (bundles, flows int) {
 	for _, kind := range kinds {

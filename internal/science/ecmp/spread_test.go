@@ -243,6 +243,18 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// TestFewerFlowsThanLinks: a flow has one link, so that fewer of them than links cannot be
+// spread over all, and have the fastest ones at best.
+func TestFewerFlowsThanLinks(t *testing.T) {
+	links := Links{{RateBps: 1e9, Weight: 1}, {RateBps: 4e9, Weight: 4}, {RateBps: 2e9, Weight: 2}}
+	for flows, want := range map[int]float64{1: 4e9, 2: 6e9, 3: 7e9, 30: 7e9} {
+		q := Question{Tiers: Tiers{First: links}, Kinds: []Kind{{Count: flows}}, Flows: flows, Policy: 1, Replicates: 10}
+		if f := q.Forecast(); f.LimitBps != want || f.Share > 1 {
+			t.Errorf("%d flows: even spreading carries %g, of which %g is expected; want %g", flows, f.LimitBps, f.Share, want)
+		}
+	}
+}
+
 // TestBundle: no flow is lost, and rounds are dealt on where the last one ended.
 func TestBundle(t *testing.T) {
 	got := bundle([]Kind{{Count: 3, Bps: 1e6}, {Count: 3, Bps: 1e7}}, 4)
