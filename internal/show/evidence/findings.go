@@ -36,12 +36,16 @@ func findings(v *view.View) (list []document.Block) {
 	return append(list, document.Fold{Summary: words.Count(len(others), "finding") + " in other treatments only: " + words.List(names), Blocks: others})
 }
 
-// FindingStatements are the findings in short. Those of the baseline, or of a
+// FindingStatements are the findings in short, those of the baseline first. Those of the baseline, or of a
 // host's own snapshot, have evidence and fix. What only a treatment brought
 // about has them if it is a cause to reckon with that was not explained before.
 func FindingStatements(v *view.View) (list []document.Block) {
 	explained := map[string]bool{}
-	for i, f := range v.Run.Findings {
+	ordered := slices.Clone(v.Run.Findings)
+	slices.SortStableFunc(ordered, func(a, b record.Finding) int {
+		return words.FalseFirst(!concernsBaseline(v, a), !concernsBaseline(v, b))
+	})
+	for i, f := range ordered {
 		var evidence, fix []string
 		if concernsBaseline(v, f) || f.Confidence != record.Possible && !explained[f.ID] {
 			explained[f.ID] = true
