@@ -191,14 +191,15 @@ func compared(c *record.Comparison) *document.Table {
 func beside(c *record.Comparison) *document.Table {
 	table := &document.Table{Columns: []document.Column{{Head: "beside it"}, {Head: places[0], Align: document.Right}, {Head: places[1], Align: document.Right}, {Head: "ratio", Align: document.Ratio}},
 		Notes: []string{"Figures without a verdict."}}
-	for _, t := range c.Treatments {
+	for i, t := range c.Treatments {
 		for _, o := range t.Others {
 			m, known := metric.Find(o.Response)
-			if !known {
+			one := len(c.Treatments) > 1 && common(c, o)
+			if !known || one && i > 0 {
 				continue
 			}
 			name, ratio := m.Label, ""
-			if len(c.Treatments) > 1 {
+			if len(c.Treatments) > 1 && !one {
 				name = t.Name + ", " + name
 			}
 			if !m.Signed && o.From.Mean > 0 && o.To.Mean > 0 {
@@ -208,6 +209,12 @@ func beside(c *record.Comparison) *document.Table {
 		}
 	}
 	return table.OrNil()
+}
+
+// common reports whether all treatments have a response from the same measurement, as the
+// directions of one window have a probe's.
+func common(c *record.Comparison, o record.ComparedResponse) bool {
+	return !slices.ContainsFunc(c.Treatments, func(t record.ComparedTreatment) bool { return !slices.Contains(t.Others, o) })
 }
 
 // tooFew: a treatment that can be compared has fewer trials than a verdict takes.

@@ -40,6 +40,25 @@ func TestComparisonAnswer(t *testing.T) {
 	}
 }
 
+// TestOneProbe: the latency of the one probe of a window whose directions are two treatments is
+// listed once, and what differs between them for each.
+func TestOneProbe(t *testing.T) {
+	of := func(response string, mean float64) record.ComparedResponse {
+		return record.ComparedResponse{Response: response, From: record.ResponseEstimate{Mean: mean, Trials: 1}, To: record.ResponseEstimate{Mean: 2 * mean, Trials: 1}}
+	}
+	c := &record.Comparison{Treatments: []record.ComparedTreatment{
+		{Name: "write", Others: []record.ComparedResponse{of("latency_p50", 100), of("cpu_per_gigabyte", 1)}},
+		{Name: "read", Others: []record.ComparedResponse{of("latency_p50", 100), of("cpu_per_gigabyte", 3)}},
+	}}
+	var names []string
+	for _, row := range beside(c).Rows {
+		names = append(names, row.Cells[0].Text)
+	}
+	if got := strings.Join(names, "; "); got != "latency p50; write, CPU time per GB; read, CPU time per GB" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestNothingElse: that nothing else differs is said only of what both runs recorded.
 func TestNothingElse(t *testing.T) {
 	for _, test := range []struct {
