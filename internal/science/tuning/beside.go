@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -118,10 +119,22 @@ func sizeText(r metric.Metric, e *record.Effect) string {
 	return unit.With(fmt.Sprintf("%+.3g", d.Mean*unit.Per))
 }
 
+// slightPart is the part of a gain, of the logarithms of both ratios, up to which a loss is
+// named without contradicting it: 1.07× of a gain of 2×, 1.17× of 5×.
+const slightPart = 0.1
+
+// isSlight reports whether a loss is small beside what is gained.
+func isSlight(loss, gain *record.Effect) bool {
+	if gain.Verdict != record.Improves || gain.Difference != nil || loss.Difference != nil || !(loss.Ratio.Mean > 0) || !(gain.Ratio.Mean > 0) {
+		return false
+	}
+	return math.Abs(math.Log(loss.Ratio.Mean)) <= slightPart*math.Abs(math.Log(gain.Ratio.Mean))
+}
+
 // also says what a level does beside the response that counts: every change, and what is
 // inconclusive.
 func also(t *record.Tune, at runLevel, e *record.Effect, many bool) string {
-	var worse, better, open []string
+	var worse, slight, better, open []string
 	if e == nil {
 		return ""
 	}
@@ -133,6 +146,8 @@ func also(t *record.Tune, at runLevel, e *record.Effect, many bool) string {
 		b := r.Effect(e)
 		switch {
 		case b == nil:
+		case b.Verdict == record.Worsens && isSlight(b, e):
+			slight = append(slight, r.Label+" "+change(t, at, r, b))
 		case b.Verdict == record.Worsens:
 			worse = append(worse, r.Label+" "+change(t, at, r, b))
 		case b.Verdict == record.Improves:
@@ -150,6 +165,9 @@ func also(t *record.Tune, at runLevel, e *record.Effect, many bool) string {
 			word = ", but "
 		}
 		parts = append(parts, word+plural(count, "worsens ", "worsen ")+join(worse))
+	}
+	if len(slight) > 0 {
+		parts = append(parts, ", at the cost of "+join(slight))
 	}
 	if len(better) > 0 {
 		word := ", and "

@@ -10,6 +10,9 @@ import (
 	"linerate/internal/science/stats"
 )
 
+// slight is a loss that is small beside a gain of 4×.
+const slight = "slight"
+
 // beside puts an effect on latency beside each of a run's: by level.
 func beside(run *record.Run, latency map[string]string) {
 	run.Responses = []string{"goodput", "latency_p99"}
@@ -21,6 +24,9 @@ func beside(run *record.Run, latency map[string]string) {
 			verdict = sameWords
 		}
 		b := effectOf(e.To, verdict, ratios[verdict])
+		if verdict == slight {
+			b = effectOf(e.To, record.Worsens, 1.05)
+		}
 		b.Response = "latency_p99"
 		e.Beside = []record.Effect{b}
 	}
@@ -75,6 +81,8 @@ func TestAnswersWithLatency(t *testing.T) {
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it"},
 		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a trades goodput for latency (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01))"},
+		{up, map[string]string{settingfile.TheList: slight}, "improves goodput: 4.00× (3.99–4.01), at the cost of latency p99 1.05× (1.04–1.06)"},
+		{sameWords, map[string]string{settingfile.TheList: slight}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 1.05×"},
 		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse, 1.20× (1.19–1.21), inconclusive"},
 		{up, map[string]string{settingfile.TheList: up}, "improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
 		{sameWords, map[string]string{settingfile.TheList: down}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
