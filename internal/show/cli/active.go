@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/control/active"
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/run"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/unit"
 )
@@ -35,7 +36,7 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 		others = nil
 	}
 	for _, run := range activeRuns(ctx) {
-		if !slices.ContainsFunc(others, func(w active.Work) bool { return strings.HasPrefix(w.What, run.What) }) {
+		if !slices.ContainsFunc(others, func(w active.Work) bool { return isOf(w.What, run.What) }) {
 			others = append(others, run)
 		}
 	}
@@ -43,6 +44,18 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 		say(said, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
 	}
 	return claim, nil
+}
+
+// isOf reports whether a process's work is that run: "run tune-5", "run tune-5, of tune a.conf".
+func isOf(work, run string) bool { return work == run || strings.HasPrefix(work, run+",") }
+
+// describing names the run of each progress in a claim, with the work that it is of: it is in
+// the notebook as well, and is one thing.
+func describing(claim **active.Claim, of string, show func(run.Progress)) func(run.Progress) {
+	return func(p run.Progress) {
+		(*claim).Describe(runTitle(p.Run, "") + ", of " + of)
+		show(p)
+	}
 }
 
 // activeRuns are the runs of the notebook that a process holds.

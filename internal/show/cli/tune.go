@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/active"
 	"linerate/internal/control/run"
 	"linerate/internal/control/tune"
 	"linerate/internal/model/record"
@@ -128,6 +129,8 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	o := f.trying(cmd, s)
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
 	o.Again, o.Controls = f.again(args), tune.AskControls()
+	var claim *active.Claim
+	o.Progress = describing(&claim, "tune "+o.Name, o.Progress)
 	t, err := tune.New(o)
 	if err != nil {
 		return inputError(file, err)
@@ -142,8 +145,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
 		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
-	claim, err := enter(cmd.Context(), s.err, "tune "+o.Name, f.wait)
-	if err != nil {
+	if claim, err = enter(cmd.Context(), s.err, "tune "+o.Name, f.wait); err != nil {
 		return err
 	}
 	defer claim.Leave()
@@ -163,17 +165,18 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err != nil {
 		return err
 	}
+	var claim *active.Claim
 	if f.options.Keep != "" { // which is proven by trials
 		if err := s.permitRun(cmd.Context(), runs[0], f.trust); err != nil {
 			return err
 		}
-		claim, err := enter(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait)
-		if err != nil {
+		if claim, err = enter(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait); err != nil {
 			return err
 		}
 		defer claim.Leave()
 	}
 	o := f.trying(cmd, s)
+	o.Progress = describing(&claim, "tune --run "+runs[0].ID, o.Progress)
 	o.Again = f.again(nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
