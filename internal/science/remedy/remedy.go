@@ -191,6 +191,38 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 	return nil, fmt.Errorf("run %s tried no level with all of %s, which were kept", run.ID, strings.Join(keys, ", "))
 }
 
+// OfFindings returns what the run's findings of that name change together; nil: it has none.
+// Those of the baseline, the network as it is, need nothing of what a treatment that was tried
+// brought about. Only where the baseline has none, the treatments' count.
+func OfFindings(run *record.Run, id string) (*Fix, error) {
+	var found, ofBaseline []record.Finding
+	for _, f := range run.Findings {
+		if f.ID != id {
+			continue
+		}
+		found = append(found, f)
+		if len(f.Treatments) == 0 || slices.ContainsFunc(run.Treatments, func(t record.Treatment) bool { return t.Baseline && slices.Contains(f.Treatments, t.Name) }) {
+			ofBaseline = append(ofBaseline, f)
+		}
+	}
+	if len(ofBaseline) > 0 {
+		found = ofBaseline
+	}
+	var made *Fix
+	for _, f := range found {
+		fix, err := OfFinding(run, f)
+		if err != nil {
+			return nil, err
+		}
+		if made == nil {
+			made = fix
+		} else {
+			made.Join(fix)
+		}
+	}
+	return made, nil
+}
+
 // OfFinding returns what a finding of the run changes. It has no hosts if no setting of a
 // host removes the cause.
 func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {

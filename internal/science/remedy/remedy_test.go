@@ -135,6 +135,39 @@ func TestOfFinding(t *testing.T) {
 	}
 }
 
+// TestOfFindings: the network as it is needs what the baseline's findings ask for, and not what
+// a treatment that was tried brought about; without such a finding, the treatments' count.
+func TestOfFindings(t *testing.T) {
+	run := made(t, "", "")
+	run.Treatments = []record.Treatment{{Name: "nothing", Baseline: true}, {Name: "arp_filter"}}
+	flux := func(key, treatment string) record.Finding {
+		return record.Finding{ID: "arp-flux", Host: "nas", Treatments: []string{treatment}, Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}}
+	}
+	ignore, filter := flux("net.ipv4.conf.all.arp_ignore", "nothing"), flux("net.ipv4.conf.all.arp_announce", "arp_filter")
+	filter.Fix = []string{"or, instead of source routing: arp_filter=0"}
+	everywhere := flux("net.ipv4.conf.all.arp_filter", "")
+	everywhere.Treatments = nil
+	const ignores, announces, filters = "nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.all.arp_announce=1", "nas: sysctl -w net.ipv4.conf.all.arp_filter=1"
+	for _, test := range []struct {
+		findings []record.Finding
+		want     []string
+		advice   int
+	}{
+		{[]record.Finding{filter, ignore}, []string{ignores}, 0},
+		{[]record.Finding{ignore, everywhere}, []string{ignores, filters}, 0},
+		{[]record.Finding{filter}, []string{announces}, 1},
+	} {
+		run.Findings = test.findings
+		fix, err := OfFindings(run, "arp-flux")
+		if err != nil || !slices.Equal(commands(fix), test.want) || len(fix.Advice) != test.advice {
+			t.Errorf("%+v, %v; want %q", fix, err, test.want)
+		}
+	}
+	if fix, err := OfFindings(run, "mtu-differs"); fix != nil || err != nil {
+		t.Errorf("%+v, %v", fix, err)
+	}
+}
+
 // TestProven: of a run of tune that kept settings those are the fix, not the whole list.
 func TestProven(t *testing.T) {
 	run := made(t, "source routing", "bbr")

@@ -184,20 +184,9 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 		}
 		return fix, err
 	}
-	var made *remedy.Fix
-	for _, one := range run.Findings {
-		if one.ID != finding[0] {
-			continue
-		}
-		fix, err := remedy.OfFinding(run, one)
-		if err != nil {
-			return nil, err
-		}
-		if made == nil {
-			made = fix
-		} else {
-			made.Join(fix)
-		}
+	made, err := remedy.OfFindings(run, finding[0])
+	if err != nil {
+		return nil, err
 	}
 	if made == nil {
 		if len(ids) == 0 {
