@@ -24,6 +24,9 @@ import (
 // Reader reads the counters of the network namespace it was made in. Its methods
 // may be called from several goroutines.
 type Reader struct {
+	// Silent: no ARP requests are sent, and a snapshot has no Answers.
+	Silent bool
+
 	mu    sync.Mutex
 	conn  *netlink.Conn
 	nics  *ethtool.Handle // nil: not on this system

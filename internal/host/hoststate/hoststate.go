@@ -31,6 +31,11 @@ import (
 type Options struct {
 	Name string        // of the host, in the document; empty: as of uname(2)
 	Over time.Duration // between two readings of the counters; 0: one reading, since boot
+	// Since is an earlier snapshot of this host, whose second reading is the first of this
+	// one; nil: Over says whether there is one.
+	Since *record.HostSnapshot
+	// Silent: nothing is sent. Which hosts answer ARP requests stays unknown.
+	Silent bool
 }
 
 // Read reads this host. It fails only if the interfaces cannot be listed, or ctx ends.
@@ -48,7 +53,11 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		return s, err
 	}
 	defer reader.Close()
-	if o.Over > 0 {
+	reader.Silent = o.Silent
+	switch {
+	case o.Since != nil:
+		s.Reading.Before, s.Reading.Begin = o.Since.Reading.Snapshot.Tables, o.Since.Reading.End
+	case o.Over > 0:
 		s.Reading.Before = reader.Tables()
 		read(reader, &s.Reading.Begin)
 		select {
@@ -58,7 +67,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		}
 	}
 	read(reader, &s.Reading.End)
-	if o.Over > 0 {
+	if s.Reading.Begin.BeganNs > 0 {
 		s.OverS = float64(s.Reading.End.BeganNs-s.Reading.Begin.BeganNs) / 1e9
 	}
 	if s.Reading.Snapshot, err = reader.Snapshot(o.Name, nil, nil); err != nil {

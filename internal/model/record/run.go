@@ -366,6 +366,8 @@ type Finding struct {
 	Subject string `json:"subject,omitempty"`
 	// ExplainedBy is a finding about the same from which this one follows; absent: none.
 	ExplainedBy string `json:"explained_by,omitempty"`
+	// Boot: of a host's snapshot, by what it counted before the first reading alone.
+	Boot bool `json:"since_boot,omitempty"`
 }
 
 // About reports whether two findings are about the same: a subject that both have, or else a host.

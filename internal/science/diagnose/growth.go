@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -241,6 +242,28 @@ var growths = []growth{
 	{id: "fastopen-overflow", counters: []string{"TcpExt.TCPFastOpenListenOverflow"}, least: 1, confidence: record.Likely,
 		summary: "a listener had more pending fast opens than it allows",
 		fix:     []string{"a larger TCP_FASTOPEN queue"}, reference: "RFC 7413; tcp(7)"},
+}
+
+// Counter is a counter of /proc/net/snmp or /proc/net/netstat that rules go by.
+type Counter struct {
+	Name  string   // "TcpExt.ListenOverflows"
+	Rules []string // in the order of Rules
+}
+
+// Counters are those of all rules of hosts, by name.
+func Counters() (list []Counter) {
+	rules := map[string][]string{"TcpExt.IPReversePathFilter": {"strict-rp-filter"}}
+	for _, g := range growths {
+		for _, name := range slices.Concat(g.counters, g.of) {
+			if !slices.Contains(rules[name], g.id) {
+				rules[name] = append(rules[name], g.id)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rules)) {
+		list = append(list, Counter{name, rules[name]})
+	}
+	return list
 }
 
 // retransmitting are the connections that wait for an acknowledgement.

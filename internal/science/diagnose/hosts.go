@@ -176,7 +176,7 @@ func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
 				if slices.ContainsFunc(found, func(f record.Finding) bool { return alike(f, finding) }) {
 					continue
 				}
-				finding.Confidence = record.Possible
+				finding.Confidence, finding.Boot = record.Possible, true
 				found = append(found, finding)
 			}
 		}

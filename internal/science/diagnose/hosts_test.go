@@ -153,11 +153,35 @@ func TestSinceBoot(t *testing.T) {
 			s.Reading.Begin = record.Reading{}
 		}
 		e := Hosts([]record.HostSnapshot{s})
-		if len(e.Findings) != 1 || e.Findings[0].Confidence != record.Possible || !strings.Contains(e.Findings[0].Evidence[0], "since boot") {
+		if len(e.Findings) != 1 || !e.Findings[0].Boot || e.Findings[0].Confidence != record.Possible || !strings.Contains(e.Findings[0].Evidence[0], "since boot") {
 			t.Errorf("over %g s: %+v", over, e.Findings)
 		}
 		if len(e.Drops) != 1 || !e.Drops[0].Boot || e.Drops[0].Packets != 7 {
 			t.Errorf("%+v", e.Drops)
+		}
+	}
+	s := hostNamed("nas", 15)
+	s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 7
+	if e := Hosts([]record.HostSnapshot{s}); len(e.Findings) != 1 || e.Findings[0].Boot {
+		t.Errorf("what grows now: %+v", e.Findings)
+	}
+}
+
+// TestCounters: each counter that a rule goes by is named once, with its rules.
+func TestCounters(t *testing.T) {
+	list := Counters()
+	i := slices.IndexFunc(list, func(c Counter) bool { return c.Name == "TcpExt.ListenOverflows" })
+	if i < 0 || !slices.Equal(list[i].Rules, []string{"listen-overflow"}) {
+		t.Errorf("%+v", list)
+	}
+	for i, c := range list {
+		if len(c.Rules) == 0 || i > 0 && list[i-1].Name >= c.Name {
+			t.Errorf("%+v", c)
+		}
+		for _, rule := range c.Rules {
+			if !slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == rule }) {
+				t.Errorf("%s: no rule %s", c.Name, rule)
+			}
 		}
 	}
 }
