@@ -124,6 +124,7 @@ type Budget struct {
 
 	mu      sync.Mutex // held for arithmetic only
 	used    Use
+	refused Use                  // requests, by the bound that they exceeded
 	sources map[netip.Addr]int64 // clients by Source
 }
 
@@ -147,8 +148,10 @@ func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	defer b.mu.Unlock()
 	switch has, free := b.sources[source], b.All[Clients]-b.used[Clients]; {
 	case free <= 0:
+		b.refused[Clients]++
 		return nil, fmt.Errorf("the server is full: it serves %d clients at a time", b.All[Clients])
 	case has > free:
+		b.refused[Clients]++
 		return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", source, has, b.All[Clients], free)
 	case b.sources == nil:
 		b.sources = map[netip.Addr]int64{}
@@ -163,6 +166,14 @@ func (b *Budget) Used() Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
+}
+
+// Refused is how many clients and requests were refused so far, by the bound that they
+// exceeded.
+func (b *Budget) Refused() Use {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
 }
 
 // Account is one client's.
@@ -207,14 +218,19 @@ func (l *Lease) Take(u Use) error {
 	defer b.mu.Unlock()
 	each, all := l.account.used.add(u), b.used.add(u)
 	for r := range Resources {
+		var e *Exceeded
 		switch {
 		case u[r] <= 0:
 		case b.Each[r] > 0 && each[r] > b.Each[r]:
-			return &Exceeded{Resource: r, Asked: u[r], Bound: b.Each[r], Used: -1}
+			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.Each[r], Used: -1}
 		case b.All[r] > 0 && all[r] > b.All[r]:
-			return &Exceeded{Resource: r, Asked: u[r], Bound: b.All[r], Used: b.used[r], Why: b.Why[r]}
+			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.All[r], Used: b.used[r], Why: b.Why[r]}
 		case rooms[r].why != "" && u[r] > rooms[r].left:
-			return &Exceeded{Resource: r, Asked: u[r], Bound: b.used[r] + max(0, rooms[r].left), Used: b.used[r], Why: rooms[r].why}
+			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.used[r] + max(0, rooms[r].left), Used: b.used[r], Why: rooms[r].why}
+		}
+		if e != nil {
+			b.refused[r]++
+			return e
 		}
 	}
 	if !l.account.closed { // a client that has left has nothing to give back
