@@ -199,12 +199,9 @@ func entries(snapshot record.Snapshot) map[string]int {
 // mostNotable and mostListeners bound the lists of sockets.
 const mostNotable, mostListeners = 256, 4096
 
-// states are the names of ss(8) of the states of net/tcp_states.h.
-var states = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
-
 func stateName(number uint8) string {
-	if int(number) < len(states) && states[number] != "" {
-		return states[number]
+	if int(number) < len(record.TCPStates) && record.TCPStates[number] != "" {
+		return record.TCPStates[number]
 	}
 	return fmt.Sprint("state ", number)
 }

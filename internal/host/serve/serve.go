@@ -28,6 +28,7 @@ import (
 	"linerate/internal/host/budget"
 	"linerate/internal/host/handshake"
 	iperf3 "linerate/internal/host/iperf3/server"
+	"linerate/internal/host/openmetrics"
 	"linerate/internal/host/socket"
 	"linerate/internal/host/traffic"
 	"linerate/internal/model/message"
@@ -57,6 +58,8 @@ type Options struct {
 	Bounds message.Bounds
 	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
 	Iperf3 *Iperf3
+	// Metrics is where Prometheus reads this host and the server; nil: nowhere.
+	Metrics *openmetrics.Endpoint
 	// OnSession is called with each session that has ended, one at a time.
 	OnSession func(Session)
 }
@@ -123,6 +126,8 @@ type server struct {
 	mu       sync.Mutex // held for assignments only
 	clients  []client
 	finished record.OtherFlows // bytes of ended sessions
+	ended    int64             // sessions
+	refused  int64             // of these
 	sessions sync.WaitGroup
 }
 
@@ -145,6 +150,13 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	})()
 	if options.Iperf3 != nil {
 		s.sessions.Go(s.serveIperf3)
+	}
+	if options.Metrics != nil {
+		s.sessions.Go(func() {
+			if err := options.Metrics.Serve(ctx, s.serving); err != nil {
+				cancel(fmt.Errorf("metrics: %w", err))
+			}
+		})
 	}
 	var accepting sync.WaitGroup
 	for _, l := range listeners {
@@ -236,6 +248,13 @@ func (s *server) allowed(from netip.Addr) bool {
 }
 
 func (s *server) report(v Session) {
+	_, refused := errors.AsType[greeting.Refused](v.Err)
+	s.mu.Lock()
+	s.ended++
+	if refused {
+		s.refused++
+	}
+	s.mu.Unlock()
 	select {
 	case s.reporting <- struct{}{}:
 		s.options.OnSession(v)

@@ -218,6 +218,9 @@ func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBp
 // (linux/tcp_states.h).
 const TCPEstablished = 1
 
+// TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
+var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
+
 // TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
 // A field that the kernel does not know is zero, and Lacks has its name in JSON.
 type TCPInfo struct {

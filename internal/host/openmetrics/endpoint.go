@@ -1,0 +1,155 @@
+package openmetrics
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"linerate/internal/host/budget"
+	"linerate/internal/host/socket"
+)
+
+// The bounds of the HTTP server. Prometheus gives up after 10 s by default (scrape_timeout).
+const (
+	mostConnections = 32 // a quarter of them from one source (budget.Queue)
+	mostHeader      = 16 << 10
+	headerTimeout   = 5 * time.Second
+	answerTimeout   = 10 * time.Second // from a request's header to the metrics
+	writeTimeout    = 20 * time.Second // to the end of the answer
+	idleTimeout     = 2 * time.Minute
+)
+
+// Path is where the metrics are.
+const Path = "/metrics"
+
+// Endpoint is a port at which the metrics are read by HTTP.
+type Endpoint struct{ listener *net.TCPListener }
+
+// Listen opens the port.
+func Listen(ctx context.Context, address string) (*Endpoint, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &Endpoint{l.(*net.TCPListener)}, nil
+}
+
+// URL is where the metrics are.
+func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
+
+// Close closes an endpoint that was not served.
+func (e *Endpoint) Close() error { return e.listener.Close() }
+
+// Serve answers scrapes of this host, and of a server unless it is nil, until ctx ends.
+func (e *Endpoint) Serve(ctx context.Context, server func() Serving) error {
+	host, err := OpenHost()
+	if err != nil {
+		return errors.Join(err, e.Close())
+	}
+	defer host.Close()
+	registry := prometheus.NewRegistry()
+	list := []prometheus.Collector{host, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
+	if server != nil {
+		list = append(list, serving(server))
+	}
+	for _, c := range list {
+		if err := registry.Register(c); err != nil {
+			return errors.Join(err, e.Close())
+		}
+	}
+	return serveHTTP(ctx, e.listener, handler(registry))
+}
+
+// handler answers with what is registered.
+func handler(registry *prometheus.Registry) http.Handler {
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError})
+	mux := http.NewServeMux()
+	mux.Handle("GET "+Path, promhttp.InstrumentMetricHandler(registry, newPaced(metrics)))
+	return mux
+}
+
+// serveHTTP serves until ctx ends.
+func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
+	s := &http.Server{
+		// The answer is made in memory, so that a client that reads slowly keeps no others waiting.
+		Handler:           http.TimeoutHandler(h, answerTimeout, "the host could not be read in time\n"),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: mostHeader,
+		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of clients that do not speak HTTP
+	}
+	defer context.AfterFunc(ctx, func() { s.Close() })()
+	err := s.Serve(&listener{l, budget.NewQueue(mostConnections)})
+	s.Close()
+	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// listener bounds the connections: one more closes the oldest of its source, or of the source
+// that has the most.
+type listener struct {
+	*net.TCPListener
+	queue *budget.Queue
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		from := socket.AddrPort(conn.RemoteAddr())
+		if !from.IsValid() { // reset already
+			socket.Reset(conn)
+			continue
+		}
+		return &connection{conn, l.queue.Enter(from.Addr(), func() { socket.Reset(conn) })}, nil
+	}
+}
+
+type connection struct {
+	*net.TCPConn
+	place *budget.Waiter
+}
+
+func (c *connection) Close() error {
+	c.place.Leave()
+	return c.TCPConn.Close()
+}
+
+// paced answers one request at a time, and then waits for pauseShare times as long as that
+// took, so that scrapes take at most a fifth of a CPU; at most pauseMost, as what takes longer
+// than a part of that reads the host, which has bounds of its own.
+type paced struct {
+	next http.Handler
+	turn chan struct{} // has an element while a request is answered or there is a pause
+}
+
+const (
+	pauseShare = 4
+	pauseMost  = 500 * time.Millisecond
+)
+
+func newPaced(next http.Handler) *paced { return &paced{next, make(chan struct{}, 1)} }
+
+func (p *paced) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.turn <- struct{}{}:
+	case <-r.Context().Done():
+		return
+	}
+	began := time.Now()
+	defer func() {
+		time.AfterFunc(min(pauseShare*time.Since(began), pauseMost), func() { <-p.turn })
+	}()
+	p.next.ServeHTTP(w, r)
+}

@@ -1,0 +1,202 @@
+package openmetrics
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/host/counters"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/record"
+)
+
+// The bounds of cardinality. What is beyond is counted by linerate_omitted.
+const (
+	mostInterfaces = 128 // those with the lowest indices
+	mostQdiscs     = 512 // kinds of the qdiscs of these
+	mostCPUs       = 256
+	mostListeners  = 64 // those with the lowest ports
+)
+
+// reading is what one reading of the host gave, within the bounds.
+type reading struct {
+	at   time.Time
+	took time.Duration
+
+	counters  record.Reading
+	netifs    []netif
+	qdiscs    []record.QdiscCounters // the sums of an interface's qdiscs of one kind
+	tcp       map[uint8]int          // connections by state
+	listeners []record.Listener
+	sockstat  map[string]int64
+	conntrack *record.Conntrack
+
+	failed  map[string]bool // parts that could not be read, or not all of them
+	omitted map[string]int  // by what was left out
+}
+
+// netif is an interface.
+type netif struct {
+	netlink.Link
+	record.InterfaceCounters
+	speedBps, shaperBps float64 // 0: not known, or none
+	shaper              string  // the kind of its qdisc
+}
+
+// parts are those of a reading that may fail.
+var parts = []string{"conntrack", "interfaces", "links", "qdiscs", "snmp", "sockets", "sockstat", "softnet"}
+
+// sources are what a host is read with.
+type sources struct {
+	counters *counters.Reader
+	links    *netlink.Conn
+}
+
+func openSources() (*sources, error) {
+	reader, err := counters.New()
+	if err != nil {
+		return nil, err
+	}
+	reader.Silent = true
+	links, err := netlink.Dial()
+	if err != nil {
+		reader.Close()
+		return nil, err
+	}
+	return &sources{reader, links}, nil
+}
+
+func (s *sources) Close() error { return errors.Join(s.counters.Close(), s.links.Close()) }
+
+// read reads the host.
+func (s *sources) read() *reading {
+	r := &reading{at: time.Now(), failed: map[string]bool{}, omitted: map[string]int{}}
+	s.counters.Counts(&r.counters)
+	s.counters.Machine(&r.counters)
+	for _, line := range r.counters.Missing {
+		part, _, _ := strings.Cut(line, ":")
+		r.failed[part] = true
+	}
+	r.fail("links", r.readInterfaces(s))
+	r.addQdiscs()
+	r.counters.Softnet, r.omitted["cpus"] = atMost(r.counters.Softnet, mostCPUs)
+	r.fail("sockets", r.readSockets())
+	var p proc.Proc
+	var err error
+	r.sockstat, err = p.Sockstat()
+	r.fail("sockstat", err)
+	r.conntrack, err = p.Conntrack()
+	r.fail("conntrack", err)
+	r.took = time.Since(r.at)
+	return r
+}
+
+func (r *reading) fail(part string, err error) {
+	if err != nil {
+		r.failed[part] = true
+	}
+}
+
+// readInterfaces joins the interfaces' counters with their state, speed and shaper.
+func (r *reading) readInterfaces(s *sources) error {
+	links, err := s.links.Links()
+	if err != nil {
+		return err
+	}
+	links = slices.DeleteFunc(links, func(l netlink.Link) bool { return l.Loopback })
+	// New interfaces have higher indices, and so do not replace others.
+	slices.SortFunc(links, func(a, b netlink.Link) int { return cmp.Compare(a.Index, b.Index) })
+	links, r.omitted["interfaces"] = atMost(links, mostInterfaces)
+	described, err := s.counters.Interfaces()
+	for _, l := range links {
+		n := netif{Link: l}
+		if i := slices.IndexFunc(described, func(d record.InterfaceSnapshot) bool { return d.Interface == l.Name }); i >= 0 {
+			d := described[i]
+			n.speedBps = d.SpeedBps
+			if d.Shaper != nil {
+				n.shaperBps, n.shaper = d.Shaper.RateBps, d.Shaper.Kind
+			}
+		}
+		i := slices.IndexFunc(r.counters.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == l.Name })
+		if i < 0 {
+			continue // made since, or not read
+		}
+		n.InterfaceCounters = r.counters.Interfaces[i]
+		r.netifs = append(r.netifs, n)
+	}
+	return err
+}
+
+// addQdiscs sums the qdiscs of each interface and kind: those that the kernel makes for each
+// queue have no handle of their own.
+func (r *reading) addQdiscs() {
+	var sums []record.QdiscCounters
+	for _, n := range r.netifs {
+		for _, q := range r.counters.Qdiscs {
+			if q.Interface != n.Name {
+				continue
+			}
+			i := slices.IndexFunc(sums, func(o record.QdiscCounters) bool { return o.Interface == q.Interface && o.Kind == q.Kind })
+			if i < 0 {
+				i, sums = len(sums), append(sums, record.QdiscCounters{Interface: q.Interface, Kind: q.Kind})
+			}
+			sum := &sums[i]
+			sum.Bytes, sum.Packets, sum.Drops = sum.Bytes+q.Bytes, sum.Packets+q.Packets, sum.Drops+q.Drops
+			sum.Overlimits, sum.Requeues = sum.Overlimits+q.Overlimits, sum.Requeues+q.Requeues
+			sum.Backlog, sum.Qlen = sum.Backlog+q.Backlog, sum.Qlen+q.Qlen
+		}
+	}
+	r.qdiscs, r.omitted["qdiscs"] = atMost(sums, mostQdiscs)
+}
+
+// readSockets counts connections, and has of each local address the listener whose queue is
+// the fullest: with SO_REUSEPORT there are several.
+func (r *reading) readSockets() error {
+	diag, err := netlink.DialSocketDiag()
+	if err != nil {
+		return err
+	}
+	defer diag.Close()
+	all, err := diag.AllTCP()
+	r.tcp = map[uint8]int{}
+	fullest := map[netip.AddrPort]record.Listener{}
+	for _, s := range all {
+		if !s.Listening {
+			r.tcp[s.State]++
+			continue
+		}
+		l := record.Listener{Local: s.Local.String(), Queued: s.ReceiveQueue, Backlog: s.SendQueue}
+		if other, there := fullest[s.Local]; !there || l.Queued-l.Backlog > other.Queued-other.Backlog {
+			fullest[s.Local] = l
+		}
+	}
+	var at []netip.AddrPort
+	for local := range fullest {
+		at = append(at, local)
+	}
+	slices.SortFunc(at, func(a, b netip.AddrPort) int { return cmp.Or(cmp.Compare(a.Port(), b.Port()), a.Compare(b)) })
+	at, r.omitted["listeners"] = atMost(at, mostListeners)
+	for _, local := range at {
+		r.listeners = append(r.listeners, fullest[local])
+	}
+	return err
+}
+
+// limitBps is the most that an interface carries in a direction; 0: that is not known.
+func (n netif) limitBps(transmits bool) float64 {
+	limit := n.speedBps
+	if transmits && n.shaperBps > 0 && (limit == 0 || n.shaperBps < limit) {
+		limit = n.shaperBps
+	}
+	return limit
+}
+
+// memoryBytes is the memory of a protocol's sockets, which sockstat has in pages.
+func (r *reading) memoryBytes(protocol string) float64 {
+	return float64(r.sockstat[protocol+".mem"]) * float64(os.Getpagesize())
+}
