@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,22 +20,35 @@ import (
 // inMemory is the journal of a host that ends with its agent.
 const inMemory = "memory"
 
-func newAgentCommand() *cobra.Command {
+func newAgentCommand(s streams) *cobra.Command {
 	var stdio bool
+	var metrics metricsFlag
 	var o agent.Options
 	cmd := &cobra.Command{
-		Use:   "agent --stdio",
-		Short: "Serve this host to a conductor over standard input and output",
-		Long: `Serve this host to a conductor over standard input and output.
+		Use:   "agent {--stdio | --metrics ADDRESS}",
+		Short: "Serve this host to a conductor over standard input and output, or to Prometheus",
+		Long: `Serve this host to a conductor over standard input and output, or to Prometheus.
 
 A run starts this by itself on every host, behind the host's "via". Every
 setting that the agent changes is written to a journal first and reverted when
 the stream ends, or when nothing has arrived on it for the lease. A guard
-process reverts what an agent left that was killed or stopped.`,
+process reverts what an agent left that was killed or stopped.
+
+With --metrics, Prometheus reads the host by HTTP: counters by their meaning, the
+limits of the interfaces, and the findings of doctor. Without --stdio that is all,
+until Ctrl-C or SIGTERM, without privileges.`,
+		Example: `  linerate agent --stdio --node nas
+  linerate agent --metrics 5299`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+				return usageError(err)
+			}
+			if !stdio && metrics.address == "" {
+				return usageError(errors.New("an agent is reached over its standard input and output, or by Prometheus: expected --stdio or --metrics"))
+			}
 			if !stdio {
-				return usageError(errors.New("an agent is reached over its standard input and output: say --stdio"))
+				return metrics.while(cmd.Context(), s.err, nil)
 			}
 			if o.Lease < time.Second {
 				return usageError(fmt.Errorf("--lease %v: expected at least 1s", o.Lease))
@@ -53,10 +68,13 @@ process reverts what an agent left that was killed or stopped.`,
 			// A closed terminal is a conductor's end like any other.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
-			return agent.Serve(ctx, bus.Pipes(os.Stdin, os.Stdout), o)
+			return metrics.while(ctx, io.Discard, func(ctx context.Context) error {
+				return agent.Serve(ctx, bus.Pipes(os.Stdin, os.Stdout), o)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak over standard input and output")
+	metrics.define(cmd.Flags())
 	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's `name` in the topology")
 	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease, "revert settings when the conductor has been silent for so long")
 	cmd.Flags().StringVar(&o.Journal, "journal", "", "`file` for undo entries; \"memory\" keeps none (default: the host's own)")

@@ -296,6 +296,9 @@ func shownServing(t *testing.T) (texts []string) {
 				if answered := (iperf3ServeFlags{listen: at}).open(t.Context(), s.err, nil, token, nil); answered != nil {
 					answered.Listener.Close()
 				}
+				if metrics, _ := (&metricsFlag{address: at}).open(t.Context(), s.err); metrics != nil {
+					metrics.Close()
+				}
 			}
 			return err
 		}))

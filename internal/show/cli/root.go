@@ -156,7 +156,7 @@ func newRoot(s streams) *cobra.Command {
 		newFixCommand(s),
 		newNoteCommand(s),
 		newExportCommand(s),
-		newAgentCommand(),
+		newAgentCommand(s),
 		newGuardCommand(),
 		newTransactionWorkerCommand(s),
 		newRecoverCommand(s),

@@ -26,6 +26,7 @@ type serveFlags struct {
 	asked         serve.Options
 	listen, allow []string
 	token         string
+	metrics       metricsFlag
 	port          int
 	duration      time.Duration
 	quiet         bool
@@ -54,10 +55,12 @@ iperf3 clients are served as well, on iperf3's port (TCP and UDP):
   linerate serve --listen 192.0.2.1:5202 --token /etc/linerate.token
   linerate serve --listen '10.0.{1..4}.1:5202' --listen '[fd00::1]:5202'
   linerate serve --alias 'eth1=192.168.2.1-254/24'
-  linerate serve --allow 10.0.0.0/8 --allow fd00::/8 --max-rate 2gbit`,
+  linerate serve --allow 10.0.0.0/8 --allow fd00::/8 --max-rate 2gbit
+  linerate serve --metrics 5299`,
 		Annotations: map[string]string{flagSections: `Common flags: listen port iperf3 allow token quiet
 			Bounds: max-rate max-duration max-clients max-flows max-connections
 			Addresses: alias
+			Prometheus: metrics
 			Users of iperf3: rsa-private-key-path authorized-users-path time-skew-threshold use-pkcs1-padding`},
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd.Context(), s) },
@@ -83,6 +86,7 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "longest test, with its warm-up")
 	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "rate of one client's flows together, in each direction, such as 1gbit")
 	f.iperf3.add(flags)
+	f.metrics.define(flags)
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
 }
 
@@ -166,6 +170,13 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	return f.aliases.while(ctx, "serve", log.w, func(ctx context.Context) error {
 		listeners, err := f.open(ctx, log.w)
 		if err != nil {
+			return err
+		}
+		o.Metrics, err = f.metrics.open(ctx, log.w)
+		if err != nil {
+			for _, l := range listeners {
+				l.Close()
+			}
 			return err
 		}
 		o.Iperf3 = f.iperf3.open(ctx, log.w, logins, o.Token != "", listeners)
