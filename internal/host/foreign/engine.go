@@ -92,10 +92,14 @@ func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, 
 		return nil, flowset.ErrClosed
 	}
 	if e.sockets == nil {
-		var err error
-		if e.sockets, err = netlink.DialSocketDiag(); err != nil {
+		sockets, err := netlink.DialSocketDiag()
+		if err != nil {
 			return nil, err
 		}
+		if err := sockets.Watch(); err != nil {
+			return nil, errors.Join(err, sockets.Close())
+		}
+		e.sockets = sockets
 		e.closing.Go(e.hear)
 	}
 	var made []*process

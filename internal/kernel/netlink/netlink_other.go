@@ -118,6 +118,7 @@ func (*LinkWatch) Close() ([]LinkState, error) { return nil, nil }
 type SocketDiag struct{}
 
 func DialSocketDiag() (*SocketDiag, error)     { return nil, unsupported("open socket diagnostics") }
+func (*SocketDiag) Watch() error               { return unsupported("watch sockets") }
 func (*SocketDiag) Close() error               { return nil }
 func (*SocketDiag) TCP(bool) ([]Socket, error) { return nil, unsupported("list sockets") }
 func (*SocketDiag) AllTCP() ([]Socket, error)  { return nil, unsupported("list sockets") }

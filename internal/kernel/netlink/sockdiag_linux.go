@@ -20,21 +20,31 @@ import (
 // destroys there. It needs no privilege.
 type SocketDiag struct {
 	conn      *Conn
-	destroyed *os.File
+	destroyed *os.File // nil: Watch was not called
 	in        []byte
 }
 
-// DialSocketDiag opens the sockets (NETLINK_SOCK_DIAG) and subscribes to destroyed
-// connections (Linux 4.2).
+const socketDiagnostics = "socket diagnostics"
+
+// DialSocketDiag opens the socket (NETLINK_SOCK_DIAG).
 func DialSocketDiag() (*SocketDiag, error) {
-	const what = "socket diagnostics"
-	events, err := open(unix.NETLINK_SOCK_DIAG, what)
+	conn, err := open(unix.NETLINK_SOCK_DIAG, socketDiagnostics)
 	if err != nil {
 		return nil, err
 	}
-	fail := func(op string, err error) (*SocketDiag, error) {
+	return &SocketDiag{conn: conn}, nil
+}
+
+// Watch subscribes to the TCP connections that are destroyed from now on (Linux 4.2), for
+// Destroyed.
+func (s *SocketDiag) Watch() error {
+	events, err := open(unix.NETLINK_SOCK_DIAG, socketDiagnostics)
+	if err != nil {
+		return err
+	}
+	fail := func(op string, err error) error {
 		_ = events.Close()
-		return nil, &kernel.Error{Op: op, Object: what, Err: err}
+		return &kernel.Error{Op: op, Object: socketDiagnostics, Err: err}
 	}
 	const destroyedTCP, destroyedTCP6 = 1, 3 // enum sknetlink_groups
 	for _, group := range []int{destroyedTCP, destroyedTCP6} {
@@ -47,19 +57,21 @@ func DialSocketDiag() (*SocketDiag, error) {
 	if err := unix.SetNonblock(events.fd, true); err != nil {
 		return fail("set O_NONBLOCK of", err)
 	}
-	conn, err := open(unix.NETLINK_SOCK_DIAG, what)
-	if err != nil {
-		_ = events.Close()
-		return nil, err
-	}
-	return &SocketDiag{conn, os.NewFile(uintptr(events.fd), what), events.in}, nil
+	s.destroyed, s.in = os.NewFile(uintptr(events.fd), socketDiagnostics), events.in
+	return nil
 }
 
 // Close closes the sockets, and ends a Destroyed that waits.
-func (s *SocketDiag) Close() error { return errors.Join(s.conn.Close(), s.destroyed.Close()) }
+func (s *SocketDiag) Close() error {
+	if s.destroyed == nil {
+		return s.conn.Close()
+	}
+	return errors.Join(s.conn.Close(), s.destroyed.Close())
+}
 
 // linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
 const (
+	tcpDiagGetSock   = 18
 	sockDiagByFamily = 20
 	inetDiagInfo     = 2
 	inetDiagCong     = 4
@@ -79,20 +91,28 @@ func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	if listening {
 		states = 1 << tcpListen
 	}
-	return s.list(unix.IPPROTO_TCP, states)
+	return s.tcp(states)
 }
 
 // AllTCP lists connections in every state, and the listening sockets.
-func (s *SocketDiag) AllTCP() ([]Socket, error) { return s.list(unix.IPPROTO_TCP, anyState) }
+func (s *SocketDiag) AllTCP() ([]Socket, error) { return s.tcp(anyState) }
+
+// tcp asks for both families at once (struct inet_diag_req), because the kernel walks its
+// whole table of connections for each request, in about a millisecond where it is large.
+func (s *SocketDiag) tcp(states uint32) ([]Socket, error) {
+	request := make([]byte, diagRequestLen+4) // states are behind the addresses, 52 bytes on
+	request[3] = 1<<(inetDiagInfo-1) | 1<<(inetDiagCong-1)
+	native.PutUint32(request[52:], states)
+	return list(s.conn, "list sockets", tcpDiagGetSock, tcpDiagGetSock, diagMessageLen, [][]byte{request},
+		func(body []byte, atNs int64) (Socket, bool) { return parseSocket(body, atNs), true })
+}
 
 // UDP lists the sockets that are bound to a port.
-func (s *SocketDiag) UDP() ([]Socket, error) { return s.list(unix.IPPROTO_UDP, anyState) }
-
-func (s *SocketDiag) list(protocol uint8, states uint32) ([]Socket, error) {
+func (s *SocketDiag) UDP() ([]Socket, error) {
 	requests := bothFamilies(diagRequestLen)
 	for _, r := range requests {
-		r[1], r[2] = protocol, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)
-		native.PutUint32(r[4:], states)
+		r[1], r[2] = unix.IPPROTO_UDP, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)
+		native.PutUint32(r[4:], anyState)
 	}
 	return list(s.conn, "list sockets", sockDiagByFamily, sockDiagByFamily, diagMessageLen, requests,
 		func(body []byte, atNs int64) (Socket, bool) { return parseSocket(body, atNs), true })
