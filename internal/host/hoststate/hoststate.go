@@ -40,14 +40,7 @@ type Options struct {
 
 // Read reads this host. It fails only if the interfaces cannot be listed, or ctx ends.
 func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
-	if o.Name == "" {
-		o.Name, _ = os.Hostname()
-	}
-	s := record.HostSnapshot{
-		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
-		Host:    record.HostEnvironment{Host: o.Name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: proc.Proc{}.CPUs()},
-		Reading: record.HostReading{Host: o.Name},
-	}
+	s := begun(o.Name)
 	reader, err := counters.New()
 	if err != nil {
 		return s, err
@@ -70,11 +63,23 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	if s.Reading.Begin.BeganNs > 0 {
 		s.OverS = float64(s.Reading.End.BeganNs-s.Reading.Begin.BeganNs) / 1e9
 	}
-	if s.Reading.Snapshot, err = reader.Snapshot(o.Name, nil, nil); err != nil {
+	if s.Reading.Snapshot, err = reader.Snapshot(s.Reading.Host, nil, nil); err != nil {
 		return s, err
 	}
-	s.State = state(s.Reading.Snapshot)
+	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
 	return s, ctx.Err()
+}
+
+// begun is the head of a document, with a host's name; empty: as of uname(2).
+func begun(name string) record.HostSnapshot {
+	if name == "" {
+		name, _ = os.Hostname()
+	}
+	return record.HostSnapshot{
+		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
+		Host:    record.HostEnvironment{Host: name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: proc.Proc{}.CPUs()},
+		Reading: record.HostReading{Host: name},
+	}
 }
 
 // read is one reading of all counters.
@@ -86,8 +91,9 @@ func read(reader *counters.Reader, into *record.Reading) {
 	into.EndedNs = sched.Now()
 }
 
-// state reads each part of a host's state, in the order in which they are described.
-func state(snapshot record.Snapshot) (s record.HostState) {
+// stateOf reads each part of a host's state, in the order in which they are described. Holders
+// have its sockets.
+func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record.HostState) {
 	part := func(name string, read func() error) {
 		p := record.StatePart{Part: name, BeganNs: sched.Now()}
 		if err := read(); err != nil {
@@ -102,7 +108,7 @@ func state(snapshot record.Snapshot) (s record.HostState) {
 	part("nics", func() (err error) { s.NICs, err = nics(snapshot); return err })
 	part("parameters", func() (err error) { s.Parameters, err = parameters(); return err })
 	part("parameter files", func() (err error) { s.Files, err = parameterFiles(); return err })
-	part("sockets", func() error { return sockets(&s) })
+	part("sockets", func() error { return sockets(&s, holders) })
 	part("sockstat", func() (err error) { s.Sockstat, err = p.Sockstat(); return err })
 	part("neighbour tables", func() error { s.Neighbours = entries(snapshot); return nil })
 	part("conntrack", func() (err error) { s.Conntrack, err = p.Conntrack(); return err })
@@ -206,7 +212,7 @@ func stateName(number uint8) string {
 	return fmt.Sprint("state ", number)
 }
 
-func sockets(s *record.HostState) error {
+func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 	diag, err := netlink.DialSocketDiag()
 	if err != nil {
 		return err
@@ -216,7 +222,6 @@ func sockets(s *record.HostState) error {
 	udp, udpErr := diag.UDP()
 	drops, dropsErr := proc.Proc{}.UDPDrops()
 	err = errors.Join(err, udpErr, dropsErr)
-	holders := proc.Proc{}.Holders()
 	s.TCP = map[string]int{}
 	for _, t := range tcp {
 		if t.Listening {
@@ -225,8 +230,7 @@ func sockets(s *record.HostState) error {
 		}
 		s.TCP[stateName(t.State)]++
 		if notable(t) {
-			s.Notable = append(s.Notable, record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State),
-				ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info})
+			s.Notable = append(s.Notable, connection(t, holders))
 		}
 	}
 	for _, u := range udp {
@@ -241,6 +245,11 @@ func sockets(s *record.HostState) error {
 	})
 	s.Listeners = s.Listeners[:min(len(s.Listeners), mostListeners)]
 	return err
+}
+
+func connection(t netlink.Socket, holders map[uint32]proc.Holder) record.Connection {
+	return record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State), Program: holders[t.Inode].Name,
+		CongestionControl: t.CongestionControl, ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info}
 }
 
 // notable connections wait for something: for an answer to a SYN, for the program to close, to

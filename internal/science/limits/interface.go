@@ -108,6 +108,10 @@ func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Imp
 	return 0
 }
 
+// WireBps is what packets of an interface's counters take of an Ethernet link: bits that it
+// counts, and the preamble, frame check sequence and gap of each.
+func WireBps(bps, pps float64) float64 { return bps + 8*ethernetRest*pps }
+
 // Share is the part of the link's rate that was used: by the shaper's counter where that was
 // read, otherwise by the interface's.
 func (l Load) Share() float64 {

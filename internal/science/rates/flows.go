@@ -1,0 +1,159 @@
+package rates
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/limits"
+)
+
+// What held a connection back is seen over a time that is long beside its round trips and the
+// kernel's clock (package bottleneck): over several readings, where it must be.
+const (
+	leastWindowS = 0.5
+	leastTrips   = 50
+)
+
+// flows are the connections of the last table, those with the highest rates.
+func flows(tables []Table, host record.HostReading, interfaces []record.InterfaceRates) []record.FlowRates {
+	before, now := tables[len(tables)-2], tables[len(tables)-1]
+	over := seconds(before.AtNs, now.AtNs)
+	all := make([]record.FlowRates, 0, len(now.Connections))
+	for key, c := range now.Connections {
+		f := record.FlowRates{Local: c.Local, Remote: c.Remote, State: c.State, Program: c.Program,
+			ReceiveQueue: c.ReceiveQueue, SendQueue: c.SendQueue, CongestionControl: c.CongestionControl}
+		if i := c.Info; i != nil {
+			f.RTTUs, f.MinRTTUs, f.CwndBytes = i.RTTUs, i.MinRTTUs, uint64(i.SndCwnd)*uint64(i.SndMSS)
+			b := earlier(before.Connections[key], i)
+			f.TxBps = per(8*record.Grown(b.BytesAcked, i.BytesAcked), over)
+			f.RxBps = per(8*record.Grown(b.BytesReceived, i.BytesReceived), over)
+			f.SegmentsPerS = per(grown32(b.SegsIn, i.SegsIn)+grown32(b.SegsOut, i.SegsOut), over)
+			f.RetransmitPerS = per(grown32(b.TotalRetrans, i.TotalRetrans), over)
+		}
+		all = append(all, f)
+	}
+	order := make([]*record.FlowRates, len(all)) // which is quicker to sort
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortFunc(order, byRate)
+	list := make([]record.FlowRates, min(len(all), record.MostFlows))
+	for i := range list {
+		list[i] = *order[i]
+	}
+	attribute(list, tables, host, interfaces)
+	return list
+}
+
+// byRate orders connections: the highest rates first, then what waits.
+func byRate(a, b *record.FlowRates) int {
+	return cmp.Or(cmp.Compare(b.TxBps+b.RxBps, a.TxBps+a.RxBps), cmp.Compare(b.RetransmitPerS, a.RetransmitPerS),
+		cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote), cmp.Compare(a.Local, b.Local))
+}
+
+// earlier is the TCP_INFO of an earlier reading; that of a new connection, where there is none
+// or it was that of another one with the same ends.
+func earlier(c record.Connection, now *record.TCPInfo) *record.TCPInfo {
+	if c.Info == nil || c.Info.BytesAcked > now.BytesAcked || c.Info.BytesReceived > now.BytesReceived || c.Info.BusyUs > now.BusyUs {
+		return &record.TCPInfo{}
+	}
+	return c.Info
+}
+
+// grown32 is the growth of a counter that wraps at 32 bits.
+func grown32(before, now uint32) float64 { return float64(now - before) }
+
+// attribute names what held the sending of connections back, by package bottleneck, together
+// for those that leave by one interface and are looked at over the same time.
+func attribute(list []record.FlowRates, tables []Table, host record.HostReading, interfaces []record.InterfaceRates) {
+	type group struct {
+		name string
+		from int
+	}
+	leaves, groups := map[netip.Addr]string{}, map[group][]int{}
+	for _, i := range host.Snapshot.Interfaces {
+		for _, text := range i.Addresses {
+			if p, err := netip.ParsePrefix(text); err == nil {
+				leaves[p.Addr()] = i.Interface
+			}
+		}
+	}
+	for i, f := range list {
+		if f.TxBps == 0 && f.SendQueue == 0 {
+			continue
+		}
+		if from := long(tables, Ends{f.Local, f.Remote}); from >= 0 {
+			at, _ := netip.ParseAddrPort(f.Local)
+			g := group{leaves[at.Addr()], from}
+			groups[g] = append(groups[g], i)
+		}
+	}
+	for g, members := range groups {
+		one := of(host, g.name)
+		before, now := tables[g.from], tables[len(tables)-1]
+		windowS := seconds(before.AtNs, now.AtNs)
+		var trial []record.Flow
+		for _, i := range members {
+			key := Ends{list[i].Local, list[i].Remote}
+			info := now.Connections[key].Info
+			trial = append(trial, asFlow(host.Host, list[i], earlier(before.Connections[key], info), info, windowS))
+		}
+		verdicts := bottleneck.Attribute(trial, []record.HostReading{one}, windowS, nil, false)
+		for at, i := range members {
+			list[i].LimitedBy, list[i].LimitedWhy = verdicts[at].By, verdicts[at].Why
+			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
+				list[i].LimitedBy, list[i].LimitedWhy = bottleneck.Application, "had data to send or unacknowledged for "+unit.FormatPercent(busy)+" of the window"
+				continue // others fill the link
+			}
+			byLink(&list[i], interfaces, g.name)
+		}
+	}
+}
+
+// long is the index of the latest table with a connection since which enough time has passed
+// for its round trips, or else of the first; -1: it was opened since the last but one.
+func long(tables []Table, of Ends) (first int) {
+	first = -1
+	now := tables[len(tables)-1]
+	info := now.Connections[of].Info
+	for i := len(tables) - 2; i >= 0 && info != nil && tables[i].Connections[of].Info != nil; i-- {
+		first = i
+		if seconds(tables[i].AtNs, now.AtNs) >= max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6) {
+			break
+		}
+	}
+	return first
+}
+
+// asFlow is a connection as a flow of a trial.
+func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float64) record.Flow {
+	micro := func(before, now uint64) float64 { return record.Grown(before, now) / 1e6 }
+	return record.Flow{
+		ID: f.Local, From: host, To: f.Remote, Protocol: flow.TCP, Source: f.Local, Destination: f.Remote, Connected: true, Alive: true,
+		AckedBytes: int64(record.Grown(b.BytesAcked, i.BytesAcked)), SentBytes: int64(record.Grown(b.BytesSent, i.BytesSent)),
+		RetransBytes: int64(record.Grown(b.BytesRetrans, i.BytesRetrans)), RetransSegments: int64(grown32(b.TotalRetrans, i.TotalRetrans)),
+		GoodputBps: per(8*record.Grown(b.BytesAcked, i.BytesAcked), windowS),
+		BusyS:      micro(b.BusyUs, i.BusyUs), RwndLimitedS: micro(b.RwndLimitedUs, i.RwndLimitedUs), SndbufLimitedS: micro(b.SndbufLimited, i.SndbufLimited),
+		SenderInfo: i, CongestionControl: f.CongestionControl,
+	}
+}
+
+// byLink names the link of the interface where that is full and nothing else held a
+// connection back but what a full link does: losses and a queue.
+func byLink(f *record.FlowRates, interfaces []record.InterfaceRates, name string) {
+	i := slices.IndexFunc(interfaces, func(r record.InterfaceRates) bool { return r.Interface == name })
+	if i < 0 || f.LimitedBy != "" && f.LimitedBy != bottleneck.CongestionWindow && f.LimitedBy != bottleneck.InterfaceQueue {
+		return
+	}
+	r := interfaces[i]
+	load := limits.Load{Out: true, Bps: r.TxBps, Shape: topology.Impairment{Rate: unit.BitRate(r.TxLimitBps)}}
+	if load.Full() {
+		f.LimitedBy, f.LimitedWhy = bottleneck.FullLink, unit.FormatPercent(r.TxShare)+" of "+unit.FormatRate(r.TxLimitBps)+" out of "+name
+	}
+}

@@ -1,0 +1,88 @@
+package rates
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRates) {
+	type key struct{ name, kind, handle string }
+	begin := map[key]record.QdiscCounters{}
+	for _, q := range before.Qdiscs {
+		begin[key{q.Interface, q.Kind, q.Handle}] = q
+	}
+	for _, q := range now.Qdiscs {
+		b, known := begin[key{q.Interface, q.Kind, q.Handle}]
+		if !known {
+			continue
+		}
+		list = append(list, record.QueueRates{
+			Interface: q.Interface, Queue: strings.TrimSpace(q.Kind + " " + q.Handle),
+			Bps: per(8*record.Grown(b.Bytes, q.Bytes), windowS), Pps: per(record.Grown(b.Packets, q.Packets), windowS),
+			DropsPerS: per(record.Grown(b.Drops, q.Drops), windowS), BacklogBytes: q.Backlog, BacklogPackets: q.Qlen,
+		})
+	}
+	return list
+}
+
+// A driver's counters of a queue have no common spelling: rx_queue_0_packets (ixgbe, ice,
+// veth, virtio_net), rx0_packets (mlx5), rx-0.packets (i40e), queue_0_rx_cnt (ena).
+var (
+	queueThenWhat = regexp.MustCompile(`^(rx|tx)[-_]?(?:queue[-_]?|ring[-_]?)?([0-9]{1,4})[-_.](packets|bytes|drops?|dropped)$`)
+	queueFirst    = regexp.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
+)
+
+// queueCounter is the queue that a driver's counter is of, and what it counts: "packets",
+// "bytes" or "drops"; empty: it is of none.
+func queueCounter(name string) (queue, what string) {
+	if m := queueThenWhat.FindStringSubmatch(name); m != nil {
+		queue, what = m[1]+"-"+m[2], m[3]
+	} else if m := queueFirst.FindStringSubmatch(name); m != nil {
+		queue, what = m[2]+"-"+m[1], m[3]
+	}
+	switch what {
+	case "cnt":
+		what = "packets"
+	case "drop", "dropped":
+		what = "drops"
+	}
+	return queue, what
+}
+
+// nicQueues are the queues that drivers count, between the two readings of them. The
+// drivers' counters that are 0 are absent in a record.
+func nicQueues(s State) (list []record.QueueRates) {
+	for _, nic := range s.State.NICs {
+		i := slices.IndexFunc(s.NICsBefore, func(b record.NIC) bool { return b.Interface == nic.Interface && b.Driver == nic.Driver })
+		if i < 0 || s.NICSeconds <= 0 {
+			continue
+		}
+		of := map[string]*record.QueueRates{}
+		for name, count := range nic.Counters {
+			queue, what := queueCounter(name)
+			if queue == "" {
+				continue
+			}
+			if of[queue] == nil {
+				of[queue] = &record.QueueRates{Interface: nic.Interface, Queue: queue, WindowS: s.NICSeconds}
+			}
+			rate := per(float64(max(0, count-s.NICsBefore[i].Counters[name])), s.NICSeconds)
+			switch what {
+			case "packets":
+				of[queue].Pps = rate
+			case "bytes":
+				of[queue].Bps = 8 * rate
+			case "drops":
+				of[queue].DropsPerS = rate
+			}
+		}
+		for _, queue := range slices.Sorted(maps.Keys(of)) {
+			list = append(list, *of[queue])
+		}
+	}
+	return list
+}

@@ -1,0 +1,267 @@
+// Package rates turns the readings of a host's counters into a sample: what its interfaces,
+// CPUs, queues and TCP connections did between the two newest readings, per second, and what
+// the rules of package diagnose find there. linerate top shows it.
+package rates
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/limits"
+)
+
+// Readings of a host: of its counters the two newest, and of its connections several.
+type Readings struct {
+	Before, Now record.Reading
+	Taken       time.Time // when Now was complete
+	// Tables are the oldest first. Rates of connections are between the last two, and where
+	// round trips are long earlier ones are of use.
+	Tables []Table
+	State  State
+}
+
+// Table is all TCP connections but those in TIME-WAIT.
+type Table struct {
+	AtNs        int64 // when it was read
+	Connections map[Ends]record.Connection
+}
+
+// Ends are the addresses of a connection, as record.Connection has them.
+type Ends struct{ Local, Remote string }
+
+// State is what is read of a host now and then: the newest, and the NICs as they were read
+// before, whose queues count in the time between.
+type State struct {
+	record.HostSnapshot
+	NICsBefore []record.NIC
+	// NICSeconds is the time between NICsBefore and those of the snapshot; 0: there are none.
+	NICSeconds float64
+}
+
+// mostFindings bounds those of a sample.
+const mostFindings = 64
+
+// Of returns the sample between the two newest readings.
+func Of(r Readings) record.HostSample {
+	observed := r.State.HostSnapshot
+	host := &observed.Reading
+	host.Begin, host.End = r.Before, r.Now
+	s := record.HostSample{
+		Schema: record.HostSampleSchema, Version: observed.Version, Host: host.Host, Taken: r.Taken,
+		WindowS: seconds(r.Before.BeganNs, r.Now.BeganNs), UptimeS: observed.State.UptimeS,
+		Missing: r.Now.Missing,
+	}
+	observed.OverS = s.WindowS
+	e := diagnose.Hosts([]record.HostSnapshot{observed})
+	s.Findings = e.Findings[:min(len(e.Findings), mostFindings)]
+	for _, d := range e.Drops {
+		if !d.Boot {
+			s.Drops = append(s.Drops, d)
+		}
+	}
+	s.Interfaces = interfaces(*host, s.Drops)
+	s.CPUs = cpus(r.Before, r.Now, s.WindowS)
+	s.Queues = slices.Concat(qdiscs(r.Before, r.Now, s.WindowS), nicQueues(r.State))
+	s.Protocols = protocols(*host, s.WindowS)
+	if n := len(r.Tables); n > 0 {
+		s.Protocols.Connections = len(r.Tables[n-1].Connections)
+	}
+	if n := len(r.Tables); n > 1 {
+		s.FlowsWindowS = seconds(r.Tables[n-2].AtNs, r.Tables[n-1].AtNs)
+		s.Flows = flows(r.Tables, *host, s.Interfaces)
+	}
+	return s
+}
+
+func seconds(from, to int64) float64 { return float64(to-from) / 1e9 }
+
+// per is a rate; 0: no time passed.
+func per(count, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return count / seconds
+}
+
+func interfaces(host record.HostReading, drops []record.Drop) []record.InterfaceRates {
+	list := []record.InterfaceRates{}
+	begin := map[string]record.InterfaceCounters{}
+	for _, c := range host.Begin.Interfaces {
+		begin[c.Interface] = c
+	}
+	state := map[string]record.InterfaceSnapshot{}
+	for _, i := range host.Snapshot.Interfaces {
+		state[i.Interface] = i
+	}
+	sent, lost := segmented(host), map[string]float64{}
+	for _, d := range drops {
+		if !strings.Contains(d.Counter, "_errors") || d.Counter == "rx_missed_errors" {
+			lost[d.Where] += float64(d.Packets)
+		}
+	}
+	for _, c := range host.End.Interfaces {
+		b, known := begin[c.Interface]
+		if !known {
+			continue // it was made between the readings
+		}
+		over, is := seconds(b.AtNs, c.AtNs), state[c.Interface]
+		txBytes, txPackets := record.Grown(b.TxBytes, c.TxBytes), record.Grown(b.TxPackets, c.TxPackets)
+		if is.Kind != "" {
+			q := sent[c.Interface]
+			txBytes, txPackets = max(txBytes, float64(q.Bytes)), max(txPackets, float64(q.Packets))
+		}
+		r := record.InterfaceRates{
+			Interface: c.Interface, Kind: is.Kind, Master: is.Master, Up: is.Up,
+			RxBps: per(8*record.Grown(b.RxBytes, c.RxBytes), over), TxBps: per(8*txBytes, over),
+			RxPps: per(record.Grown(b.RxPackets, c.RxPackets), over), TxPps: per(txPackets, over),
+			RxLimitBps: is.SpeedBps, TxLimitBps: is.SpeedBps,
+			DropsPerS:  per(lost[c.Interface], over),
+			ErrorsPerS: per(max(0, record.Grown(b.RxErrors, c.RxErrors)-record.Grown(b.RxMissed, c.RxMissed))+record.Grown(b.TxErrors, c.TxErrors), over),
+		}
+		r.RxShare = per(limits.WireBps(r.RxBps, r.RxPps), r.RxLimitBps)
+		r.TxShare = per(limits.WireBps(r.TxBps, r.TxPps), r.TxLimitBps)
+		list = append(list, r)
+	}
+	shaped(host, state, list)
+	return list
+}
+
+// segmented are what the first qdisc of each interface let out. It counts each segment of a
+// GSO packet with its headers (qdisc_pkt_len_init in net/core/dev.c), as a NIC does; a virtual
+// interface counts one packet with one header.
+func segmented(host record.HostReading) map[string]record.QdiscCounters {
+	before, grown := firstQdiscs(host.Begin), firstQdiscs(host.End)
+	for name, q := range grown {
+		if b := before[name]; b.Kind == q.Kind && b.Handle == q.Handle && b.Bytes <= q.Bytes && b.Packets <= q.Packets {
+			grown[name] = record.QdiscCounters{Bytes: q.Bytes - b.Bytes, Packets: q.Packets - b.Packets}
+		} else {
+			delete(grown, name)
+		}
+	}
+	return grown
+}
+
+func firstQdiscs(r record.Reading) map[string]record.QdiscCounters {
+	first := map[string]record.QdiscCounters{}
+	for _, q := range slices.Backward(r.Qdiscs) {
+		first[q.Interface] = q
+	}
+	return first
+}
+
+// shaped sets the limits of interfaces with a shaper that is slower than their link.
+func shaped(host record.HostReading, state map[string]record.InterfaceSnapshot, list []record.InterfaceRates) {
+	for i := range list {
+		r := &list[i]
+		shaper := state[r.Interface].Shaper
+		if !shaper.Bounds() || r.TxLimitBps > 0 && r.TxLimitBps <= shaper.RateBps {
+			continue
+		}
+		for load := range limits.Loads([]record.HostReading{of(host, r.Interface)}, nil) {
+			r.TxLimitBps, r.TxLimiter, r.TxShare = shaper.RateBps, shaper.Kind, load.Share()
+		}
+	}
+}
+
+// of is what was read of one interface: functions that look at all of them for each flow
+// would take long on a host with thousands.
+func of(host record.HostReading, name string) record.HostReading {
+	one := func(r record.Reading) record.Reading {
+		r.Interfaces = selected(r.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == name })
+		r.Qdiscs = selected(r.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == name })
+		return r
+	}
+	host.Begin, host.End = one(host.Begin), one(host.End)
+	host.Snapshot.Interfaces = selected(host.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == name })
+	return host
+}
+
+func selected[T any](list []T, is func(T) bool) (of []T) {
+	for _, one := range list {
+		if is(one) {
+			of = append(of, one)
+		}
+	}
+	return of
+}
+
+func cpus(before, now record.Reading, windowS float64) []record.CPURates {
+	list := []record.CPURates{}
+	times := map[int]record.CPUTimes{}
+	for _, c := range before.CPU {
+		times[c.CPU] = c
+	}
+	for _, c := range now.CPU {
+		b, known := times[c.CPU]
+		if !known {
+			continue
+		}
+		user, system, idle := max(0, c.User-b.User), max(0, c.System-b.System), max(0, c.Idle-b.Idle)
+		irq, softirq, steal := max(0, c.IRQ-b.IRQ), max(0, c.SoftIRQ-b.SoftIRQ), max(0, c.Steal-b.Steal)
+		all := user + system + idle + irq + softirq + steal
+		list = append(list, record.CPURates{CPU: c.CPU, User: per(user, all), System: per(system, all),
+			IRQ: per(irq, all), SoftIRQ: per(softirq, all), Steal: per(steal, all)})
+	}
+	served(before, now, windowS, list)
+	return list
+}
+
+// served adds what each CPU was interrupted for, and its packets, to it and to the sum.
+func served(before, now record.Reading, windowS float64, list []record.CPURates) {
+	add := func(cpu int, with func(*record.CPURates)) {
+		for i := range list {
+			if list[i].CPU == cpu || list[i].CPU == -1 {
+				with(&list[i])
+			}
+		}
+	}
+	events := map[int]record.CPUEvents{}
+	for _, e := range before.Events {
+		events[e.CPU] = e
+	}
+	for _, e := range now.Events {
+		b, known := events[e.CPU]
+		if !known {
+			continue
+		}
+		add(e.CPU, func(c *record.CPURates) {
+			c.InterruptsPerS += per(record.Grown(b.Interrupts, e.Interrupts), windowS)
+			c.NetRxPerS += per(record.Grown(b.Softirqs["NET_RX"], e.Softirqs["NET_RX"]), windowS)
+			c.NetTxPerS += per(record.Grown(b.Softirqs["NET_TX"], e.Softirqs["NET_TX"]), windowS)
+		})
+	}
+	softnet := map[int]record.SoftnetCounters{}
+	for _, c := range before.Softnet {
+		softnet[c.CPU] = c
+	}
+	for _, n := range now.Softnet {
+		b, known := softnet[n.CPU]
+		if !known {
+			continue
+		}
+		add(n.CPU, func(c *record.CPURates) {
+			c.PacketsPerS += per(record.Grown(b.Processed, n.Processed), windowS)
+			c.DroppedPerS += per(record.Grown(b.Dropped, n.Dropped), windowS)
+			c.SqueezedPerS += per(record.Grown(b.Squeezed, n.Squeezed), windowS)
+			c.Backlog += n.Backlog
+		})
+	}
+}
+
+func protocols(host record.HostReading, windowS float64) record.ProtocolRates {
+	rate := func(names ...string) (sum float64) {
+		for _, name := range names {
+			sum += per(float64(max(0, host.SNMPDelta(name))), windowS)
+		}
+		return sum
+	}
+	return record.ProtocolRates{
+		OpenedPerS:      rate("Tcp.ActiveOpens", "Tcp.PassiveOpens"),
+		SegmentsOutPerS: rate("Tcp.OutSegs"), RetransmitPerS: rate("Tcp.RetransSegs"),
+		DatagramsInPerS: rate("Udp.InDatagrams"), DatagramsOutPerS: rate("Udp.OutDatagrams"),
+		DatagramErrPerS: rate("Udp.InErrors", "Udp.NoPorts"),
+	}
+}
