@@ -33,8 +33,6 @@ type Reader struct {
 	proc  proc.Proc
 	names map[int]string  // of the interfaces, by index
 	skip  map[string]bool // the loopback's name
-	// Silent: Snapshot sends no ARP requests, and has no Answers.
-	Silent bool
 }
 
 // NotRead says what a reader cannot read on this system; empty: all of it.

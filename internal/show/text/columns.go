@@ -16,7 +16,7 @@ var verdictMarks = map[string]string{
 }
 
 var verdictColors = map[string]string{
-	record.Improves: green, record.Worsens: red, record.NoDifference: dim, record.Inconclusive: yellow,
+	record.Improves: Green, record.Worsens: Red, record.NoDifference: Dim, record.Inconclusive: Yellow,
 }
 
 // form is how much of a ratio there is room for.

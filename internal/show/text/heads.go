@@ -28,7 +28,7 @@ func (t *terminal) heads(first string, columns []column, room int) {
 	for i, c := range columns {
 		cells = append(cells, headCell{c.heads[min(shorter, len(c.heads)-1)], c.width, widths[i+1], c.left})
 	}
-	t.headLines(dim, cells, gap(columns))
+	t.headLines(Dim, cells, gap(columns))
 }
 
 // groupHeads names the groups, each above its columns.
@@ -37,7 +37,7 @@ func (t *terminal) groupHeads(columns []column, room int) {
 	for _, s := range spans(columns) {
 		cells = append(cells, headCell{columns[s.start].group, s.width, s.width, true})
 	}
-	t.headLines(bold, cells, gap(columns))
+	t.headLines(Bold, cells, gap(columns))
 }
 
 // headCell is a head, the width of what it stands over, and how wide it may be.

@@ -58,11 +58,11 @@ func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error 
 		}
 		line(run, r.Started.UTC().Format(dates), r.Name, strconv.Itoa(r.Trials), outcome(r))
 		for _, note := range r.NoteList {
-			t.line(dim, words.Shorten("    note: "+plain.Line(note.Text), t.width))
+			t.line(Dim, words.Shorten("    note: "+plain.Line(note.Text), t.width))
 		}
 	}
 	if latest != "" {
-		t.line(dim, "latest is "+latest)
+		t.line(Dim, "latest is "+latest)
 	}
 	return t.flush(w)
 }

@@ -18,7 +18,7 @@ func (t *terminal) table(table *document.Table) {
 		t.rows(shown)
 	}
 	if left > 0 {
-		t.paragraph(dim, "  ", "  ", fmt.Sprintf(shown.Left, left))
+		t.paragraph(Dim, "  ", "  ", fmt.Sprintf(shown.Left, left))
 	}
 }
 
@@ -64,7 +64,7 @@ func (t *terminal) rows(table *document.Table) {
 		}
 		columns := t.columnsOf(table, g, l)
 		if name := columns[0].group; name != "" {
-			t.paragraph(bold, "  ", "    ", name)
+			t.paragraph(Bold, "  ", "    ", name)
 		}
 		t.grid(table, columns, false)
 	}
@@ -175,7 +175,7 @@ func (t *terminal) grid(table *document.Table, columns []column, groups bool) {
 	t.heads(first, columns, room)
 	for i, row := range table.Rows {
 		if row.Tone == document.Head {
-			t.paragraph(bold, "  ", "    ", table.Cell(i, 0).Text)
+			t.paragraph(Bold, "  ", "    ", table.Cell(i, 0).Text)
 			continue
 		}
 		t.row(rowName(table, i), i, columns, room)
@@ -225,7 +225,7 @@ func (t *terminal) cards(table *document.Table, columns []column) {
 	for i, row := range table.Rows {
 		name := rowName(table, i)
 		if row.Tone == document.Head {
-			t.paragraph(bold, "  ", "    ", name)
+			t.paragraph(Bold, "  ", "    ", name)
 			continue
 		}
 		indent := strings.Repeat(" ", 2+nameIndent(name))
@@ -257,7 +257,7 @@ func (t *terminal) notes(table *document.Table, f form) {
 		t.blank()
 	}
 	for _, note := range notes {
-		t.paragraph(dim, "  ", "    ", note)
+		t.paragraph(Dim, "  ", "    ", note)
 	}
 }
 

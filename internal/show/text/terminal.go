@@ -9,20 +9,20 @@ import (
 	"linerate/internal/show/words"
 )
 
-// ANSI attributes (ECMA-48 SGR).
+// ANSI attributes (ECMA-48 SGR): all that output for people may have.
 const (
-	bold   = "\x1b[1m"
-	dim    = "\x1b[2m"
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	reset  = "\x1b[0m"
+	Bold   = "\x1b[1m"
+	Dim    = "\x1b[2m"
+	Red    = "\x1b[31m"
+	Green  = "\x1b[32m"
+	Yellow = "\x1b[33m"
+	Reset  = "\x1b[0m"
 )
 
 // Attribute is the length of the attribute with which output begins; whole is false if it may
 // be one when more is written. 0: it begins with no attribute.
 func Attribute(output []byte) (length int, whole bool) {
-	for _, attribute := range []string{bold, dim, red, green, yellow, reset} {
+	for _, attribute := range []string{Bold, Dim, Red, Green, Yellow, Reset} {
 		if n := min(len(output), len(attribute)); n > 0 && string(output[:n]) == attribute[:n] {
 			return n, n == len(attribute)
 		}
@@ -41,7 +41,7 @@ func (t *terminal) paint(attribute, text string) string {
 	if !t.color || attribute == "" || text == "" {
 		return text
 	}
-	return attribute + text + reset
+	return attribute + text + Reset
 }
 
 // flush writes what was collected.

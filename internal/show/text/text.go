@@ -50,14 +50,14 @@ func Write(w io.Writer, d document.Document, o Options) error {
 
 func (t *terminal) document(d *document.Document) {
 	if d.Title != "" {
-		t.paragraph(bold, "", "", d.Title)
+		t.paragraph(Bold, "", "", d.Title)
 	}
 	for _, line := range d.About {
 		t.paragraph("", "", "  ", line)
 	}
 	if d.Answer != "" {
 		t.blank()
-		t.paragraph(bold, "  ", "  ", d.Answer)
+		t.paragraph(Bold, "  ", "  ", d.Answer)
 	}
 	for i, text := range d.Statements {
 		if i == 0 {
@@ -67,7 +67,7 @@ func (t *terminal) document(d *document.Document) {
 	}
 	for _, warning := range d.Warnings {
 		t.blank()
-		t.paragraph(red+bold, "  ! ", "    ", warning)
+		t.paragraph(Red+Bold, "  ! ", "    ", warning)
 	}
 	for _, note := range d.Notes {
 		t.blank()
@@ -90,7 +90,7 @@ func (t *terminal) block(b document.Block) {
 	case document.Prose:
 		t.paragraph("", "  ", "    ", b.Text)
 	case document.Heading:
-		t.line(bold, "  "+b.Text)
+		t.line(Bold, "  "+b.Text)
 	case document.Diagnostic:
 		t.paragraph("", "", "    ", b.Head) // begins as editors read it
 		t.paragraph("", "    ", "    ", b.Text)
@@ -109,7 +109,7 @@ func (t *terminal) block(b document.Block) {
 	}
 }
 
-var toneColors = map[document.Tone]string{document.Wrong: red, document.Good: green, document.Quiet: dim}
+var toneColors = map[document.Tone]string{document.Wrong: Red, document.Good: Green, document.Quiet: Dim}
 
 // statement writes a sentence in the second column, beside its label, and its
 // items below it.

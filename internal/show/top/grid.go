@@ -1,0 +1,271 @@
+package top
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+	"linerate/internal/show/text"
+	"linerate/internal/show/words"
+)
+
+// view is a model on lines of a width.
+type view struct {
+	Model
+	width, height int // height 0: without end
+	host          Host
+	at            int // the sample of host that is shown
+}
+
+// section is a part of the screen. It has least lines if there are so many, and more where
+// there is room.
+type section struct {
+	head  string
+	lines []string
+	least int
+	// whole: its lines belong together, and are not left out for others' sake.
+	whole bool
+}
+
+func (v view) sample() record.HostSample { return v.host.Samples[v.at] }
+
+func (v view) clock(t time.Time) string {
+	zone := v.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return t.In(zone).Format("15:04:05")
+}
+
+// column of a grid. Its width does not depend on what is in it, so that figures stay where
+// they are from one sample to the next.
+type column struct {
+	head  string
+	right bool // figures
+	width int
+	// most is how wide it becomes where the screen has room; 0: no wider.
+	most int
+	from int // it is left out on narrower screens
+}
+
+// cell is text in a column, in an attribute of package text.
+type cell struct{ text, attribute string }
+
+func c(text string) cell { return cell{text: text} }
+
+// grid lays rows out on lines of at most width columns: those of the head and of each row.
+func (v view) grid(columns []column, rows [][]cell) (head string, lines []string) {
+	widths := v.widths(columns)
+	var heads []cell
+	for _, col := range columns {
+		heads = append(heads, cell{col.head, text.Dim})
+	}
+	line := func(cells []cell) string {
+		var b strings.Builder
+		gap := ""
+		for i, cell := range cells {
+			if widths[i] == 0 {
+				continue
+			}
+			shown := fit(cell.text, widths[i])
+			space := strings.Repeat(" ", widths[i]-words.Width(shown))
+			b.WriteString(gap)
+			gap = " "
+			if columns[i].right {
+				b.WriteString(space + v.paint(cell.attribute, shown))
+			} else {
+				b.WriteString(v.paint(cell.attribute, shown) + space)
+			}
+		}
+		return strings.TrimRight(b.String(), " ")
+	}
+	for i, row := range rows {
+		if v.height > 0 && i >= v.height { // which has no room for it
+			lines = append(lines, "")
+			continue
+		}
+		lines = append(lines, line(row))
+	}
+	return line(heads), lines
+}
+
+// widths are those of columns; 0: it is left out. The last ones are left out first, and what
+// is left over goes to those that can use it, the first ones first.
+func (v view) widths(columns []column) []int {
+	widths, used := make([]int, len(columns)), -1
+	for i, col := range columns {
+		if v.width >= col.from && used+1+col.width <= v.width {
+			widths[i] = col.width
+			used += 1 + col.width
+		}
+	}
+	for i, col := range columns {
+		if widths[i] > 0 && col.most > col.width {
+			more := min(col.most-col.width, v.width-used)
+			widths[i], used = widths[i]+more, used+more
+		}
+	}
+	return widths
+}
+
+// fit cuts a text, which may be another host's, to n columns.
+func fit(text string, n int) string {
+	text = plain.Line(text)
+	if words.Width(text) <= n {
+		return text
+	}
+	short, used := "", 0
+	for _, r := range text {
+		w := words.Width(string(r))
+		if used+w > n-1 {
+			break
+		}
+		short, used = short+string(r), used+w
+	}
+	return short + "…"
+}
+
+func (v view) paint(attribute, shown string) string {
+	if !v.Color || attribute == "" || strings.TrimSpace(shown) == "" {
+		return shown
+	}
+	return attribute + shown + text.Reset
+}
+
+// si spells a rate with four digits and a decimal prefix: "941.5M", "50.00k", "12".
+func si(value float64) string {
+	if !(value >= 0) {
+		return "?"
+	}
+	if value == 0 {
+		return "0"
+	}
+	if value < 9.95 {
+		return fmt.Sprintf("%.1f", value)
+	}
+	if value < 999.5 {
+		return fmt.Sprintf("%.0f", value)
+	}
+	for _, prefix := range []string{"k", "M", "G", "T", "P"} {
+		value /= 1000
+		if value < 999.95 {
+			digits := 3
+			switch { // rounding must not add a digit
+			case value >= 99.995:
+				digits = 1
+			case value >= 9.9995:
+				digits = 2
+			}
+			return fmt.Sprintf("%.*f%s", digits, value, prefix)
+		}
+	}
+	return ">1E"
+}
+
+// count spells a number of things: "6", "1.250M".
+func count(n uint64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return si(float64(n))
+}
+
+// limit spells the speed of a link: "10G", "2.5G", "100M"; empty: not known.
+func limit(bps float64) string {
+	if bps <= 0 {
+		return ""
+	}
+	shown := si(bps)
+	digits, prefix := strings.TrimRight(shown, "kMGTP"), strings.TrimLeft(shown, "0123456789.")
+	if strings.Contains(digits, ".") {
+		digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
+	}
+	return digits + prefix
+}
+
+// percent spells a share: "0", "0.4", "95.1", "100".
+func percent(share float64) string {
+	switch v := 100 * share; {
+	case v <= 0:
+		return "0"
+	case v < 99.95:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.0f", min(v, 999))
+	}
+}
+
+// micro spells a time of microseconds with three digits: "85 µs", "5.70 ms", "2.31 s"; empty:
+// not known.
+func micro(us uint32) string {
+	v, unit := float64(us), " µs"
+	switch {
+	case us == 0:
+		return ""
+	case us < 1000:
+		return fmt.Sprint(us) + unit
+	case us < 999_500:
+		v, unit = v/1e3, " ms"
+	default:
+		v, unit = v/1e6, " s"
+	}
+	switch {
+	case v >= 99.95:
+		return fmt.Sprintf("%.0f", v) + unit
+	case v >= 9.995:
+		return fmt.Sprintf("%.1f", v) + unit
+	}
+	return fmt.Sprintf("%.2f", v) + unit
+}
+
+var eighths = []rune(" ▏▎▍▌▋▊▉█")
+
+// bar draws a share in n columns, to an eighth of one.
+func bar(share float64, n int) string {
+	filled := int(math.Round(8 * float64(n) * max(0, min(share, 1))))
+	if filled == 0 && share > 0 {
+		filled = 1
+	}
+	var b strings.Builder
+	for i := range n {
+		b.WriteRune(eighths[max(0, min(8, filled-8*i))])
+	}
+	return b.String()
+}
+
+// stacked draws shares on top of one another in n columns, each with a glyph of its own.
+func stacked(n int, shares []float64, glyphs string) string {
+	var b strings.Builder
+	sum, drawn := 0.0, 0
+	for i, glyph := range []rune(glyphs) {
+		sum += max(0, shares[i])
+		for end := int(math.Round(float64(n) * min(sum, 1))); drawn < end; drawn++ {
+			b.WriteRune(glyph)
+		}
+	}
+	return b.String() + strings.Repeat(" ", n-drawn)
+}
+
+var levels = []rune(" ▁▂▃▄▅▆▇█")
+
+// spark draws values over time in n columns, the newest on the right, a full one for most;
+// 0: for the highest of them.
+func spark(values []float64, n int, most float64) string {
+	values = values[max(0, len(values)-n):]
+	for _, v := range values {
+		most = max(most, v)
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat(" ", n-len(values)))
+	for _, v := range values {
+		level := 0
+		if most > 0 && v > 0 {
+			level = max(1, int(math.Round(8*v/most)))
+		}
+		b.WriteRune(levels[level])
+	}
+	return b.String()
+}
