@@ -22,6 +22,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/show/export"
+	"linerate/internal/show/top"
 	"linerate/internal/show/words"
 	"linerate/studies"
 )
@@ -90,6 +91,7 @@ var completed = map[string]completion{
 	"--system":    {fixed(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), alone},
 	"--family":    {fixed("ipv4", "ipv6"), alone},
 	"--until":     {untilWords, alone},
+	"--sort":      {fixed(top.OrderNames()...), alone},
 	"--direction": {fixed(flow.Write, flow.Read, flow.Both), alone},
 }
 

@@ -46,6 +46,7 @@ var outputs = map[string]output{
 	"schema":    {exempt: "prints JSON"},
 	"tune":      {lines: []string{"linux-10g --lint --elsewhere", "blog.conf --lint --elsewhere", "freebsd-10g --lint --elsewhere", "--lists"}, print: shownTuning},
 	"doctor":    {lines: []string{"--over 0s --all", "host.json", "host.json later.json --all", "--list", "--explain link-down", "missing.json", "--explain lnk-down --over x"}},
+	"top":       {lines: []string{"--once --interval 100ms", "--replay top.jsonl --once", "", "--replay missing.jsonl --once --host nas", "--replay host.json --once", "--interval 2h --sort size --once"}},
 	"snapshot":  {exempt: "prints JSON"},
 	"diff":      {lines: []string{"host.json later.json", "host.json later.json --counters", "host.json missing.json"}},
 	"lab":       {},

@@ -144,6 +144,7 @@ func newRoot(s streams) *cobra.Command {
 		newSchemaCommand(s),
 		newTuneCommand(s),
 		newDoctorCommand(s),
+		newTopCommand(s),
 		newSnapshotCommand(s),
 		newDiffCommand(s),
 		newLabCommand(s),

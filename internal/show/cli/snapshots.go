@@ -67,13 +67,17 @@ func (h reached) snapshot(ctx context.Context, over time.Duration) (snapshot rec
 }
 
 // programName is what is executed behind a command: this program where that stays on this
-// machine, as ip(8) and nsenter(1) do, and otherwise linerate on the host's PATH.
+// machine, as ip(8), nsenter(1) and lab exec do, and otherwise linerate on the host's PATH.
 func programName(command string) string {
+	self, err := os.Executable()
 	switch command[strings.LastIndexByte(command, '/')+1:] {
-	case "ip", "nsenter", "unshare", "sudo", "setpriv":
-		if self, err := os.Executable(); err == nil {
+	case "ip", "nsenter", "unshare", "sudo", "setpriv", "linerate":
+		if err == nil {
 			return self
 		}
+	}
+	if command == self { // by another name
+		return self
 	}
 	return "linerate"
 }
