@@ -51,7 +51,7 @@ func TestLimitsECMP(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--flows 3": {"3 flows on 2 links of 1 Gbit/s carry 1.75 Gbit/s on average, 87.5 % of the\n2 Gbit/s that even",
 			"carried        1 Gbit/s in 25 % of the cases", "75 % of the flows", "  exact          all figures"},
-		"--links 4 --flows 1":               {"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the\n1 Gbit/s that even spreading"},
+		"--links 4 --flows 1":               {"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
 		"--flows 8 --policy l3 --pairs 2":   {"0 hashes addresses: 2 bundles; 1 would carry 1.992 Gbit/s", "pairs of addresses fill 95 %"},
 		"--links 2 --weights 1,3 --flows 4": {"idle  carries on average", "31.6 %        683.6 Mbit/s"},
 		"--links 4 --flows 64 --tiers 2 --second-rate 250mbit": {"second tier                 15.74 of 16          4 of 16",
