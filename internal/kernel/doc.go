@@ -6,6 +6,8 @@
 //     interface counters, socket diagnostics, network namespaces
 //   - sock: options, buffers, TCP_INFO and system calls of sockets, epoll
 //   - proc: /proc and sysctl
+//   - ethtool: drivers, links, rings, queues and interrupts of NICs
+//   - drops: packets that the kernel drops, by reason
 //   - sched: clocks, timers, CPU affinity and scheduling of threads
 //   - file: locks, directories, pseudoterminals
 //

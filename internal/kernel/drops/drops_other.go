@@ -1,0 +1,17 @@
+//go:build !linux || portable
+
+package drops
+
+import "fmt"
+
+// Tracer counts on Linux only.
+type Tracer struct{}
+
+// Start returns ErrUnavailable.
+func Start(Options) (*Tracer, error) { return nil, fmt.Errorf("%w: it needs Linux", ErrUnavailable) }
+
+// Read returns no counts.
+func (*Tracer) Read() (Counts, error) { return Counts{}, nil }
+
+// Close does nothing.
+func (*Tracer) Close() error { return nil }

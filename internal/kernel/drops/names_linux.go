@@ -1,0 +1,110 @@
+//go:build !portable
+
+package drops
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cilium/ebpf/btf"
+)
+
+// subsystems have reasons of their own above enum skb_drop_reason
+// (include/net/dropreason.h): the module and the enumeration of the names.
+var subsystems = []struct{ module, enum string }{
+	{"mac80211", "mac80211_drop_reason"},
+	{"openvswitch", "ovs_drop_reason"},
+}
+
+// subsystemShift is SKB_DROP_REASON_SUBSYS_SHIFT.
+const subsystemShift = 16
+
+// names finds the names of reasons.
+type names struct {
+	kernel *btf.Cache
+	known  map[uint32]string
+}
+
+func newNames(kernel *btf.Cache, l layout) names {
+	n := names{kernel, map[uint32]string{}}
+	for name, value := range l.reasons {
+		n.known[value] = name
+	}
+	return n
+}
+
+func (n names) of(reason uint32) string {
+	if n.known[reason] == "" && reason>>subsystemShift != 0 {
+		for _, s := range subsystems {
+			n.read(s.module, s.enum)
+		}
+	}
+	if n.known[reason] == "" {
+		n.known[reason] = fmt.Sprintf("0x%x", reason)
+	}
+	return n.known[reason]
+}
+
+// read adds the names of a subsystem, which is a module or a part of the kernel.
+func (n names) read(module, enum string) {
+	kernel, err := n.kernel.Kernel()
+	if err != nil {
+		return
+	}
+	var e *btf.Enum
+	if kernel.TypeByName(enum, &e) != nil {
+		own, err := n.kernel.Module(module)
+		if err != nil || own.TypeByName(enum, &e) != nil {
+			return
+		}
+	}
+	for _, v := range e.Values {
+		n.known[uint32(v.Value)] = strings.TrimLeft(v.Name, "_")
+	}
+}
+
+// places finds the functions of addresses in the text of /proc/kallsyms; it is empty where the
+// text has no addresses (kernel.kptr_restrict). Names come without what the compiler appends
+// (".isra.0").
+func places(kallsyms io.Reader, addresses []uint64) (map[uint64]string, error) {
+	sorted := slices.Clone(addresses)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	type symbol struct {
+		address uint64
+		name    string
+	}
+	nearest := make([]symbol, len(sorted)) // of those before each address and behind the one before it
+	lines := bufio.NewScanner(kallsyms)
+	for lines.Scan() {
+		address, rest, _ := strings.Cut(lines.Text(), " ")
+		kind, name, _ := strings.Cut(rest, " ")
+		if !strings.EqualFold(kind, "t") && !strings.EqualFold(kind, "w") {
+			continue
+		}
+		n, err := strconv.ParseUint(address, 16, 64)
+		if err != nil {
+			return nil, fmt.Errorf("kallsyms: %w", err)
+		}
+		if i, _ := slices.BinarySearch(sorted, n); n > 0 && i < len(sorted) && n >= nearest[i].address && !strings.HasPrefix(name, "__pfx_") {
+			name, _, _ = strings.Cut(name, "\t") // the module
+			name, _, _ = strings.Cut(name, ".")
+			nearest[i] = symbol{n, strings.Clone(name)}
+		}
+	}
+	found := map[uint64]string{}
+	var best symbol
+	for i, address := range sorted {
+		if nearest[i].name != "" {
+			best = nearest[i]
+		}
+		if best.name != "" {
+			found[address] = best.name
+		}
+	}
+	return found, lines.Err()
+}
