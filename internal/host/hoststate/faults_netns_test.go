@@ -157,17 +157,23 @@ const window = 1200 * time.Millisecond
 func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation {
 	b.t.Helper()
 	snapshots := make([]record.HostSnapshot, len(hosts))
-	errs := make(chan error, len(hosts))
+	errs, began := make(chan error, len(hosts)), make(chan bool, len(hosts))
 	for i, host := range hosts {
 		go func() {
 			errs <- b.hosts[host].DoAsHost(func() (err error) {
-				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window})
+				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { began <- true }})
 				return err
 			})
 		}()
 	}
+	for range hosts {
+		select {
+		case <-began:
+		case err := <-errs:
+			b.t.Fatal(err)
+		}
+	}
 	if act != nil {
-		time.Sleep(window / 3)
 		act(b)
 	}
 	for range hosts {

@@ -36,6 +36,8 @@ type Options struct {
 	Since *record.HostSnapshot
 	// Silent: nothing is sent. Which hosts answer ARP requests stays unknown.
 	Silent bool
+
+	began func() // is called after the first of two readings: tests drop packets then
 }
 
 // Read reads this host. It fails only if the interfaces cannot be listed, or ctx ends.
@@ -47,12 +49,18 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	}
 	defer reader.Close()
 	reader.Silent = o.Silent
+	var trace dropTrace
 	switch {
 	case o.Since != nil:
 		s.Reading.Before, s.Reading.Begin = o.Since.Reading.Snapshot.Tables, o.Since.Reading.End
 	case o.Over > 0:
+		trace.start()
+		defer trace.close()
 		s.Reading.Before = reader.Tables()
 		read(reader, &s.Reading.Begin)
+		if o.began != nil {
+			o.began()
+		}
 		select {
 		case <-time.After(o.Over):
 		case <-ctx.Done():
@@ -60,6 +68,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		}
 	}
 	read(reader, &s.Reading.End)
+	trace.read()
 	if s.Reading.Begin.BeganNs > 0 {
 		s.OverS = float64(s.Reading.End.BeganNs-s.Reading.Begin.BeganNs) / 1e9
 	}
@@ -67,6 +76,8 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		return s, err
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
+	s.State.KernelDrops = trace.drops
+	s.State.Parts = append(s.State.Parts, trace.part)
 	return s, ctx.Err()
 }
 

@@ -57,6 +57,9 @@ type HostState struct {
 	// OpenFiles and MostFiles are the machine's descriptors and their bound (fs.file-max).
 	OpenFiles int64 `json:"open_files,omitempty"`
 	MostFiles int64 `json:"most_files,omitempty"`
+	// KernelDrops are what the kernel dropped between the readings; absent: see the part
+	// "kfree_skb".
+	KernelDrops *KernelDrops `json:"kernel_drops,omitempty"`
 	// Parts are when each part was read, and what is missing.
 	Parts []StatePart `json:"parts"`
 }
@@ -228,6 +231,29 @@ type ClockSource struct {
 	MaxErrorUs int64 `json:"max_error_us"`
 }
 
+// KernelDrops are the packets of a host's network namespace that the kernel freed undelivered
+// between the readings, by the tracepoint kfree_skb (Linux 5.17).
+type KernelDrops struct {
+	Rows []KernelDrop `json:"rows"` // those with the most packets, at most MostKernelDrops
+	// Unspecified packets were freed without a reason; most of them are no drops.
+	Unspecified int64 `json:"unspecified"`
+	// Lost drops are in no row, for want of room; those of other namespaces may be among them.
+	Lost int64 `json:"lost"`
+}
+
+// MostKernelDrops bounds the rows of KernelDrops.
+const MostKernelDrops = 512
+
+// KernelDrop is one kind of them.
+type KernelDrop struct {
+	Reason    string `json:"reason"`              // of enum skb_drop_reason, as "NETFILTER_DROP"
+	Interface string `json:"interface,omitempty"` // absent: not known
+	Direction string `json:"direction,omitempty"` // rx, tx; absent: not known
+	Protocol  string `json:"protocol,omitempty"`  // "IPv4 UDP", "LLDP", "0x88B5"
+	Place     string `json:"place,omitempty"`     // the kernel's function
+	Packets   int64  `json:"packets"`
+}
+
 // EvaluationSchema is the schema of Evaluation.
 const EvaluationSchema = "linerate.doctor/v1"
 
@@ -246,6 +272,25 @@ type Evaluation struct {
 	Evaluated   []string      `json:"evaluated"`
 	Unevaluated []Unevaluated `json:"unevaluated,omitempty"`
 	Drops       []Drop        `json:"drops,omitempty"`
+	// DropsBy says for each host where its drops come from.
+	DropsBy []DropSource `json:"drops_by"`
+}
+
+// Sources of the drops of a host.
+const (
+	ByTracepoint = "kfree_skb"
+	ByCounters   = "counters"
+)
+
+// DropSource is where the drops of a host come from: the tracepoint, beside counters of what
+// it does not see, or counters alone.
+type DropSource struct {
+	Host string `json:"host"`
+	By   string `json:"by"`            // kfree_skb, counters
+	Why  string `json:"why,omitempty"` // by counters: what is missing for the tracepoint
+	// Unspecified and Lost are as in KernelDrops.
+	Unspecified int64 `json:"unspecified,omitempty"`
+	Lost        int64 `json:"lost,omitempty"`
 }
 
 // AcceptedFinding is a finding that the user knows of.
@@ -262,16 +307,24 @@ type Unevaluated struct {
 	Why  string `json:"why"`
 }
 
-// Drop is one counter of packets that were not delivered.
+// Drop is one counter of packets that were not delivered, or one kind of drops that the kernel
+// has a reason for.
 type Drop struct {
 	Host    string `json:"host"`
-	Where   string `json:"where"` // an interface, a protocol, a qdisc
-	Counter string `json:"counter"`
+	Where   string `json:"where"`   // an interface, a protocol, a qdisc
+	Counter string `json:"counter"` // or a reason
 	// Packets in the time between the readings; with one reading, since boot.
 	Packets int64  `json:"packets"`
 	Boot    bool   `json:"since_boot,omitempty"`
 	Verdict string `json:"verdict"` // harmful, harmless, unknown
 	Why     string `json:"why"`
+	// Of a reason:
+	By        string `json:"by,omitempty"` // kfree_skb; absent: a counter
+	Direction string `json:"direction,omitempty"`
+	Protocol  string `json:"protocol,omitempty"`
+	Place     string `json:"place,omitempty"`
+	// Again: the packets of this counter are in rows of reasons as well.
+	Again bool `json:"again,omitempty"`
 }
 
 // LargestHostSnapshot bounds a snapshot as a document, in bytes.
@@ -305,6 +358,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
 	case len(s.Reading.Snapshot.Interfaces) > mostInterfaces || len(s.State.NICs) > mostInterfaces:
 		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces), len(s.State.NICs)), mostInterfaces)
+	case s.State.KernelDrops != nil && len(s.State.KernelDrops.Rows) > MostKernelDrops:
+		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows), MostKernelDrops)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
 		return s, errors.New("its second reading is from before the first")
 	}
