@@ -22,6 +22,10 @@ func TestHostileSnapshots(t *testing.T) {
 				s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name})
 				s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name, RxErrors: 9})
 			}
+			for i := range record.MostKernelDrops {
+				reason := []string{"UNHANDLED_PROTO", "NETFILTER_DROP", "XDP", "QDISC_DROP", "CPU_BACKLOG"}[i%5]
+				s.State.KernelDrops.Rows = append(s.State.KernelDrops.Rows, record.KernelDrop{Reason: reason, Interface: fmt.Sprint("if", i), Direction: "rx", Packets: 1 << 62})
+			}
 			list = append(list, s)
 		}
 		return list

@@ -187,7 +187,7 @@ func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
 	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {
 		return cmp.Compare(rank(a.Confidence), rank(b.Confidence))
 	})
-	e.Drops = drops(now, boot)
+	e.Drops, e.DropsBy = drops(now, boot)
 	return e
 }
 
@@ -223,6 +223,9 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 		s := list[i]
 		h.state, h.overS, h.boot, h.cpus = s.State, s.OverS, boot, s.Host.CPUs
 		h.counted, h.queued = counted(h.reading), queued(h.reading)
+		if k := s.State.KernelDrops; k != nil {
+			h.trace(k.Rows)
+		}
 	}
 	return f
 }
@@ -332,7 +335,7 @@ func (h *host) missing(part string) string {
 	if i < 0 {
 		return "not in the snapshot"
 	}
-	read := map[string]bool{"nics": len(s.NICs) > 0, "parameters": len(s.Parameters) > 0, "sockets": s.TCP != nil}
+	read := map[string]bool{record.ByTracepoint: s.KernelDrops != nil, "nics": len(s.NICs) > 0, "parameters": len(s.Parameters) > 0, "sockets": s.TCP != nil}
 	if read[part] {
 		return ""
 	}
@@ -359,71 +362,4 @@ func explain(findings []record.Finding) {
 			}
 		}
 	}
-}
-
-// drops lists the counters of packets that were not delivered: those that grew between the
-// readings, and the others since the boot.
-func drops(now, boot observed) (list []record.Drop) {
-	for i, h := range now.hosts {
-		for _, d := range dropped(boot.hosts[i]) {
-			d.Boot = true
-			for _, grown := range dropped(h) {
-				if grown.Where == d.Where && grown.Counter == d.Counter {
-					d = grown
-				}
-			}
-			list = append(list, d)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b record.Drop) int {
-		order := func(d record.Drop) int {
-			n := slices.Index([]string{harmful, unknown, harmless}, d.Verdict)
-			if d.Boot {
-				n += 10
-			}
-			return n
-		}
-		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
-	})
-	return list
-}
-
-func dropped(h *host) (list []record.Drop) {
-	add := func(where, counter string, n uint64, verdict, why string) {
-		if n > 0 {
-			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n), Verdict: verdict, Why: why})
-		}
-	}
-	for _, c := range h.counted {
-		add(c.Interface, "rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
-		add(c.Interface, "rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
-		add(c.Interface, "rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
-		add(c.Interface, "rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
-		add(c.Interface, "rx_dropped", c.RxDropped-min(c.RxDropped, c.RxOtherhost+c.RxNoHandler), unknown, "of protocols that nothing handles, or for want of room")
-		add(c.Interface, "tx_dropped", c.TxDropped, harmful, "not sent")
-		add(c.Interface, "tx_errors", c.TxErrors, harmful, "not sent")
-	}
-	for _, q := range h.queued {
-		if !q.innerOf {
-			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, harmful, "the queue was full, or longer than its target")
-		}
-	}
-	for _, m := range h.reading.End.Softnet {
-		n := m.Dropped
-		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == m.CPU }); i >= 0 {
-			n -= min(n, h.reading.Begin.Softnet[i].Dropped)
-		}
-		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, harmful, "the CPU's backlog was full")
-	}
-	for _, g := range growths {
-		if g.verdict == "" {
-			continue
-		}
-		for _, name := range g.counters {
-			protocol, counter, _ := strings.Cut(name, ".")
-			add(protocol, counter, uint64(h.grown(name)), g.verdict, g.summary)
-		}
-	}
-	add("TcpExt", "IPReversePathFilter", uint64(h.grown("TcpExt.IPReversePathFilter")), harmful, "the strict reverse-path filter")
-	return list
 }

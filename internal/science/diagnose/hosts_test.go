@@ -25,11 +25,12 @@ func hostNamed(name string, n int) record.HostSnapshot {
 	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000}, map[string]int64{"Tcp.OutSegs": 2000}
 	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
 	s.State = record.HostState{
-		UptimeS: 86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{"net.ipv4.tcp_window_scaling": "1"},
+		KernelDrops: &record.KernelDrops{},
+		UptimeS:     86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{"net.ipv4.tcp_window_scaling": "1"},
 		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up", Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
 			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true, "tx-tcp-segmentation": true}}},
 	}
-	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files"} {
+	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", record.ByTracepoint} {
 		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
 	}
 	return s

@@ -29,7 +29,7 @@ var interfaceRules = []rule{
 	{id: "qdisc-drop", host: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
 	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
 	{id: "frames-too-long", host: true, about: "rx_length_errors grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
-	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, frames for other hosts left out.", growth: true, find: eachCounters(rxDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles.", growth: true, find: eachCounters(rxDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
 	{id: "tx-dropped", host: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
 	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
 	{id: "collisions", host: true, about: "collisions grew.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
@@ -401,9 +401,19 @@ func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
 func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of) }
 
 func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
-	n := c.RxDropped - min(c.RxDropped, c.RxNoHandler+c.RxOtherhost)
+	t := tally{c.Interface, "rx_dropped"}
+	n := c.RxDropped - min(c.RxDropped, c.RxNoHandler+c.RxOtherhost+h.benign[t])
 	if !often(n, c.RxPackets) {
 		return nil
+	}
+	reasons := h.behind(t)
+	if h.boot && len(reasons) == 0 && h.benign[t] > 0 {
+		return nil // what is dropped now without harm was most likely dropped since the boot as well
+	}
+	if len(reasons) > 0 {
+		f := h.countedOn(record.Likely, c.Interface+" drops received packets", c.Interface, "rx_dropped", n, c.RxPackets, "the table of drops says what the kernel's reasons mean")
+		f.Evidence = append(f.Evidence, reasons...)
+		return f
 	}
 	return h.countedOn(record.Possible, c.Interface+" drops received packets: of protocols that nothing handles (harmless), or for want of room", c.Interface, "rx_dropped", n, c.RxPackets,
 		"see the table of drops: if no counter of sockets, softnet_stat or the ring grows with it, the packets are of unknown protocols (LLDP, STP), which does no harm")
@@ -413,8 +423,10 @@ func txDropped(h *host, c record.InterfaceCounters) *record.Finding {
 	if !often(c.TxDropped, c.TxPackets) {
 		return nil
 	}
-	return h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped", c.TxDropped, c.TxPackets,
+	f := h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped", c.TxDropped, c.TxPackets,
 		"see the qdiscs in the table of drops (tc -s qdisc show dev "+c.Interface+"); of a veth pair: its other end is down or full")
+	f.Evidence = append(f.Evidence, h.behind(tally{c.Interface, "tx_dropped"})...)
+	return f
 }
 
 func txCarrier(h *host, c record.InterfaceCounters) *record.Finding {

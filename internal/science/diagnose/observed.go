@@ -36,6 +36,9 @@ type host struct {
 	cpus    int
 	counted []record.InterfaceCounters // between the readings
 	queued  []queue
+	traced  []record.KernelDrop // between the readings
+	// Packets of traced that each counter counts: all, and those that are dropped harmlessly.
+	named, benign map[tally]uint64
 }
 
 type netif struct {

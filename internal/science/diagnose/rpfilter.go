@@ -100,10 +100,19 @@ func oneOf(netifs []*netif) string {
 // dropping are those of the interfaces with a strict filter by which packets came that it
 // dropped, their names ("one of" where it cannot be told which), and the evidence.
 //
-// An interface did if the others together received fewer packets than were dropped; else if it
+// The kernel's reasons name it, if they were traced. Else an interface did if the others together received fewer packets than were dropped; else if it
 // receives from an address that is answered by another interface. One that received nothing
 // did not.
 func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*netif, names string, why []string) {
+	for _, p := range strict {
+		rows := h.tracedRows(func(d record.KernelDrop) bool { return d.Reason == "IP_RPFILTER" && d.Interface == p.name })
+		if len(rows) > 0 && !h.boot {
+			where, why = append(where, p), append(why, rows...)
+		}
+	}
+	if len(where) > 0 {
+		return where, interfaceNames(where), why
+	}
 	received, all := map[*netif]float64{}, 0.0
 	for _, c := range counted(h.reading) {
 		if i := slices.IndexFunc(strict, func(p *netif) bool { return p.name == c.Interface }); i >= 0 && c.RxPackets > 0 {

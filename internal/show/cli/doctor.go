@@ -46,6 +46,9 @@ Counters are read twice, --over apart: what grew is what goes on now. What was
 counted before, since the boot, is possible at most. A cause and what follows
 from it are one entry.
 
+In between the kernel's reasons for dropped packets are counted, where the kernel
+and the privileges allow it (kfree_skb: Linux 5.17, CAP_BPF and CAP_PERFMON).
+
 Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed;
 2 bad usage or input; 3 something was found.`,
 		Example: `  linerate doctor

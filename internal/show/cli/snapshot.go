@@ -34,7 +34,8 @@ func newSnapshotCommand(s streams) *cobra.Command {
 here or elsewhere: interfaces with driver, link, rings, queues, offloads,
 interrupts and counters; qdiscs, addresses, neighbours, routes, rules, bridges;
 kernel parameters and the files that set them; sockets, protocol counters, CPUs,
-memory, clock and resolver.
+memory, clock and resolver. With --over, packets that the kernel drops in the
+meantime are counted by reason, as root.
 
 Nothing on the host is changed. ARP requests are sent for the addresses of its
 neighbours and its own. Without root some parts are missing, each with the reason.

@@ -24,7 +24,7 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 		over = fmt.Sprintf("counters over %.3g s", e.OverS)
 	}
 	d := document.Document{
-		About:  []string{strings.Join(append([]string{"doctor"}, words.List(e.Hosts), over, words.Count(len(e.Evaluated), "rule")), " · ")},
+		About:  []string{strings.Join(append([]string{"doctor"}, words.List(e.Hosts), over, dropSources(e.DropsBy), words.Count(len(e.Evaluated), "rule")), " · ")},
 		Answer: e.Answer,
 	}
 	if blocks := evidence.HostFindings(e.Findings, all); len(blocks) > 0 {
@@ -39,8 +39,8 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 	return d
 }
 
-// dropTable is the table of drops: what grew between the readings and, if all is set, since
-// the boot, too.
+// dropTable is the table of drops: by the kernel's reasons and by counters of what has none,
+// between the readings; if all is set, also since the boot, and counters of the same packets.
 func dropTable(e record.Evaluation, all bool) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "packets dropped", Wrap: true}, {Head: "packets", Align: document.Right}, {Head: "over"}, {Head: "harmful?"}, {Head: "why", Wrap: true}}}
 	left := 0
@@ -49,20 +49,47 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 		if !d.Boot {
 			over = fmt.Sprintf("%.3g s", e.OverS)
 		}
-		if !all && (len(t.Rows) >= mostDrops || d.Boot && e.OverS > 0 && d.Verdict != "harmful") {
+		if !all && (len(t.Rows) >= mostDrops || d.Again || d.Boot && e.OverS > 0 && d.Verdict != "harmful") {
 			left++
 			continue
 		}
-		where := d.Where + " " + d.Counter
+		where, why := d.Where+" "+d.Counter, d.Why
+		if d.By == record.ByTracepoint {
+			where = strings.Join(strings.Fields(strings.Join([]string{d.Where, d.Direction, d.Counter, d.Protocol}, " ")), " ")
+			if d.Place != "" {
+				why += " (" + d.Place + ")"
+			}
+		}
 		if len(e.Hosts) > 1 {
 			where = d.Host + ": " + where
 		}
-		t.Add(where, unit.FormatCount(d.Packets), over, d.Verdict, d.Why)
+		t.Add(where, unit.FormatCount(d.Packets), over, d.Verdict, why)
 	}
 	if left > 0 {
-		t.Notes = []string{words.Count(left, "further counter") + ": --all"}
+		t.Notes = append(t.Notes, words.Count(left, "further row")+": --all")
+	}
+	for _, by := range e.DropsBy {
+		if by.Lost > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: up to %s are in no row, for want of room", by.Host, words.Count(int(by.Lost), "further drop")))
+		}
 	}
 	return t.OrNil()
+}
+
+// dropSources says where the drops of the hosts come from.
+func dropSources(list []record.DropSource) string {
+	hosts := map[string][]string{}
+	for _, s := range list {
+		hosts[s.By] = append(hosts[s.By], s.Host)
+	}
+	traced, counted := hosts[record.ByTracepoint], hosts[record.ByCounters]
+	switch {
+	case len(traced) == 0:
+		return "drops by " + record.ByCounters
+	case len(counted) == 0:
+		return "drops by " + record.ByTracepoint
+	}
+	return fmt.Sprintf("drops by %s (%s) and counters (%s)", record.ByTracepoint, words.List(traced), words.List(counted))
 }
 
 // unevaluated says which rules could not be evaluated, one line for each reason.

@@ -1,0 +1,220 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Rules about what the kernel drops for reasons that no counter tells apart (kfree_skb).
+var dropRules = []rule{
+	filterDrop("netfilter-drop", []string{"NETFILTER_DROP"}, "a firewall rule (netfilter)", "nft(8); iptables(8)",
+		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows which one; accept what is to pass before it"),
+	filterDrop("tc-drop", []string{"TC_INGRESS", "TC_EGRESS", "TC_COOKIE_ERROR", "TC_CHAIN_NOTFOUND", "TC_RECLASSIFY_LOOP"}, "a tc filter", "tc(8)",
+		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or remove it"),
+}
+
+// filterDrop is the rule for packets that this host's own configuration drops, on purpose or not.
+func filterDrop(id string, reasons []string, by, reference, fix string) rule {
+	return rule{
+		id: id, host: true, parts: []string{record.ByTracepoint}, sameCause: sameSummary,
+		about: fmt.Sprintf("The kernel dropped packets of an interface by %s (%s); likely from ten on that are to be sent, or that are at least a hundredth of those received.", by, strings.Join(reasons, ", ")),
+		find: func(f observed) (findings []record.Finding) {
+			for _, h := range f.hosts {
+				findings = append(findings, h.filtered(reasons, by, reference, fix)...)
+			}
+			return findings
+		},
+		explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards", "udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"},
+	}
+}
+
+func (h *host) filtered(names []string, by, reference, fix string) (findings []record.Finding) {
+	type way struct{ name, direction string }
+	var ways []way
+	packets, received := map[way]int64{}, map[string]uint64{}
+	for _, d := range h.traced {
+		if !slices.Contains(names, d.Reason) {
+			continue
+		}
+		w := way{d.Interface, d.Direction}
+		if packets[w] == 0 {
+			ways = append(ways, w)
+		}
+		packets[w] += d.Packets
+	}
+	for _, c := range h.counted {
+		received[c.Interface] = c.RxPackets
+	}
+	for _, w := range ways[:min(len(ways), mostFindings)] {
+		confidence := record.Possible
+		if n := packets[w]; n >= 10 && (w.direction == "tx" || float64(n) >= 0.01*float64(received[w.name])) {
+			confidence = record.Likely
+		}
+		what := map[string]string{"rx": " that arrive by ", "tx": " that are to leave by "}[w.direction]
+		name := cmp.Or(w.name, "this host")
+		if what == "" || w.name == "" {
+			what = " of "
+		}
+		evidence := h.tracedRows(func(d record.KernelDrop) bool {
+			return slices.Contains(names, d.Reason) && d.Interface == w.name && d.Direction == w.direction
+		})
+		findings = append(findings, record.Finding{
+			Host: h.name, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
+			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(w.name, "DEV"))), Reference: reference + "; " + dropReasons,
+		})
+	}
+	return findings
+}
+
+const dropReasons = "Linux include/net/dropreason-core.h"
+
+// tracedRow is one kind of drops as evidence.
+func (h *host) tracedRow(d record.KernelDrop) string {
+	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"), d.Direction, d.Packets, d.Protocol)), " ")
+	row += " dropped" + h.within() + " for " + d.Reason
+	if d.Place != "" {
+		row += " in " + d.Place
+	}
+	return strings.Replace(row, " :", ":", 1)
+}
+
+// A tally is a counter of an interface ("rx_dropped", or "qdisc" of its queues), or without a
+// name one of the host ("Udp.NoPorts").
+type tally struct{ name, counter string }
+
+const softnetDropped = "softnet_stat"
+
+// trace arranges what the kernel dropped between the readings.
+func (h *host) trace(rows []record.KernelDrop) {
+	h.named, h.benign = map[tally]uint64{}, map[tally]uint64{}
+	for _, d := range rows {
+		if d.Packets <= 0 {
+			continue // a file of others
+		}
+		h.traced = append(h.traced, d)
+		r := reasonOf(d)
+		for _, counter := range r.counters {
+			t := tallyOf(d, counter)
+			h.named[t] += uint64(d.Packets)
+			if r.verdict == harmless {
+				h.benign[t] += uint64(d.Packets)
+			}
+		}
+	}
+}
+
+// tallyOf is a counter that counts such packets.
+func tallyOf(d record.KernelDrop, counter string) tally {
+	if counter == softnetDropped || strings.Contains(counter, ".") {
+		return tally{"", counter}
+	}
+	return tally{d.Interface, counter}
+}
+
+// tracedRows are at most four kinds of drops as evidence.
+func (h *host) tracedRows(where func(record.KernelDrop) bool) (rows []string) {
+	for _, d := range h.traced {
+		if len(rows) < 4 && where(d) {
+			rows = append(rows, h.tracedRow(d))
+		}
+	}
+	return rows
+}
+
+// behind are the reasons that are behind the growth of a counter of an interface, harmless ones
+// left out.
+func (h *host) behind(t tally) []string {
+	return h.tracedRows(func(d record.KernelDrop) bool {
+		r := reasonOf(d)
+		return r.verdict != harmless && slices.ContainsFunc(r.counters, func(counter string) bool { return tallyOf(d, counter) == t })
+	})
+}
+
+// drops lists the packets that were not delivered: by the kernel's reasons, where it was
+// traced, and by counters. Counters that grew between the readings come before those that
+// counted since the boot.
+func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
+	for i, h := range now.hosts {
+		source := record.DropSource{Host: h.name, By: record.ByCounters, Why: h.missing(record.ByTracepoint)}
+		if k := h.state.KernelDrops; k != nil {
+			source = record.DropSource{Host: h.name, By: record.ByTracepoint, Unspecified: k.Unspecified, Lost: k.Lost}
+		}
+		by = append(by, source)
+		for _, d := range h.traced {
+			r := reasonOf(d)
+			list = append(list, record.Drop{Host: h.name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason, Packets: d.Packets, Verdict: r.verdict, Why: r.why,
+				By: record.ByTracepoint, Direction: d.Direction, Protocol: d.Protocol, Place: d.Place})
+		}
+		grew := map[tally]bool{}
+		for _, d := range dropped(h) {
+			grew[tally{d.Where, d.Counter}] = true
+			list = append(list, d)
+		}
+		for _, d := range dropped(boot.hosts[i]) { // as well as between the readings
+			if d.Boot = true; !grew[tally{d.Where, d.Counter}] {
+				list = append(list, d)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b record.Drop) int {
+		order := func(d record.Drop) int {
+			n := slices.Index([]string{harmful, unknown, harmless}, d.Verdict)
+			if d.Boot {
+				n += 10
+			}
+			return n
+		}
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
+	})
+	return list, by
+}
+
+func dropped(h *host) (list []record.Drop) {
+	add := func(where, counter string, n uint64, of tally, verdict, why string) {
+		if n > 0 {
+			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n), Verdict: verdict, Why: why, Again: !h.boot && h.named[of] >= n})
+		}
+	}
+	for _, c := range h.counted {
+		of := func(counter string, n uint64, verdict, why string) {
+			add(c.Interface, counter, n, tally{c.Interface, counter}, verdict, why)
+		}
+		of("rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
+		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
+		of("rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
+		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
+		of("rx_dropped", c.RxDropped-min(c.RxDropped, c.RxOtherhost+c.RxNoHandler), unknown, "of protocols that nothing handles, or for want of room")
+		of("tx_dropped", c.TxDropped, harmful, "not sent")
+		of("tx_errors", c.TxErrors, harmful, "not sent")
+	}
+	for _, q := range h.queued {
+		if !q.innerOf {
+			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, "qdisc"}, harmful, "the queue was full, or longer than its target")
+		}
+	}
+	for _, m := range h.reading.End.Softnet {
+		n := m.Dropped
+		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == m.CPU }); i >= 0 {
+			n -= min(n, h.reading.Begin.Softnet[i].Dropped)
+		}
+		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, tally{"", softnetDropped}, harmful, "the CPU's backlog was full")
+	}
+	snmp := func(name, verdict, why string) {
+		protocol, counter, _ := strings.Cut(name, ".")
+		add(protocol, counter, uint64(h.grown(name)), tally{"", name}, verdict, why)
+	}
+	for _, g := range growths {
+		if g.verdict == "" {
+			continue
+		}
+		for _, name := range g.counters {
+			snmp(name, g.verdict, g.summary)
+		}
+	}
+	snmp("TcpExt.IPReversePathFilter", harmful, "the strict reverse-path filter")
+	return list
+}

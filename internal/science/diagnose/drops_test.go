@@ -1,0 +1,160 @@
+package diagnose
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// dropping is a host of which the kernel was traced.
+func dropping(rows ...record.KernelDrop) record.HostSnapshot {
+	s := hostNamed("nas", 1)
+	s.State.KernelDrops = &record.KernelDrops{Rows: rows}
+	return s
+}
+
+// TestReasonTable: the table has each reason of Linux 6.18 (testdata/dropreasons.txt, its enum
+// skb_drop_reason) and no other; each has a verdict, a meaning, and counters that are listed.
+func TestReasonTable(t *testing.T) {
+	text, err := os.ReadFile("testdata/dropreasons.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := strings.Fields(string(text))
+	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", softnetDropped, "TcpExt.IPReversePathFilter"}
+	for _, g := range growths {
+		if g.verdict != "" {
+			listed = append(listed, g.counters...)
+		}
+	}
+	for _, name := range kernel {
+		if _, is := reasons[name]; !is {
+			t.Errorf("%s is not in the table", name)
+		}
+	}
+	for name, r := range reasons {
+		if !slices.Contains(kernel, name) && !strings.HasPrefix(name, "OVS_DROP_") {
+			t.Errorf("the kernel has no %s", name)
+		}
+		if r.why == "" || !slices.Contains([]string{harmful, harmless, unknown}, r.verdict) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		for _, counter := range r.counters {
+			if !slices.Contains(listed, counter) {
+				t.Errorf("%s: the table of drops has no counter %s", name, counter)
+			}
+		}
+	}
+	if r := reasonOf(record.KernelDrop{Reason: "OF_TOMORROW"}); r.verdict != unknown {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestDrops: the table has the kernel's reasons, and marks counters of the same packets.
+func TestDrops(t *testing.T) {
+	s := dropping(
+		record.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP", Place: "__netif_receive_skb_core", Packets: 50},
+		record.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP", Packets: 5},
+		record.KernelDrop{Reason: "NO_SOCKET", Interface: "eth0", Direction: "rx", Protocol: "IPv6 UDP", Packets: 30},
+	)
+	s.State.KernelDrops.Lost, s.State.KernelDrops.Unspecified = 3, 4
+	s.Reading.End.Interfaces[0].RxDropped, s.Reading.End.Interfaces[0].RxMissed = 50, 2
+	s.Reading.End.SNMP["Udp.RcvbufErrors"], s.Reading.End.SNMP["Udp.NoPorts"] = 6, 30
+	e := Hosts([]record.HostSnapshot{s})
+	var got []string
+	for _, d := range e.Drops {
+		got = append(got, fmt.Sprint(d.Where, " ", d.Direction, " ", d.Counter, " ", d.Protocol, " ", d.Packets, " ", d.Verdict, " ", d.By, " ", d.Again))
+	}
+	want := []string{
+		"Udp  RcvbufErrors  6 harmful  false", // one more than were traced
+		"eth0 rx SOCKET_RCVBUFF IPv4 UDP 5 harmful kfree_skb false",
+		"eth0  rx_missed_errors  2 harmful  false", // the NIC's own
+		"eth0  rx_dropped  50 unknown  true",
+		"eth0 rx NO_SOCKET IPv6 UDP 30 unknown kfree_skb false",
+		"Udp  NoPorts  30 unknown  false", // of IPv4
+		"eth0 rx UNHANDLED_PROTO LLDP 50 harmless kfree_skb false",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if e.Drops[0].Verdict != harmful || e.Drops[len(e.Drops)-1].Verdict != harmless {
+		t.Errorf("order: %+v", e.Drops)
+	}
+	if want := (record.DropSource{Host: "nas", By: record.ByTracepoint, Lost: 3, Unspecified: 4}); len(e.DropsBy) != 1 || e.DropsBy[0] != want {
+		t.Errorf("%+v", e.DropsBy)
+	}
+	s.State.KernelDrops = nil
+	s.State.Parts[len(s.State.Parts)-1].Missing = "no bpf"
+	if e := Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas", By: record.ByCounters, Why: "no bpf"}) ||
+		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "netfilter-drop" && u.Why == "kfree_skb: no bpf" }) {
+		t.Errorf("%+v, %+v", e.DropsBy, e.Unevaluated)
+	}
+}
+
+// TestFirstDrops: what a counter counted for the first time between the readings is listed.
+func TestFirstDrops(t *testing.T) {
+	s := dropping()
+	s.Reading.End.Interfaces[0].RxMissed = 2
+	if e := Hosts([]record.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot || e.Drops[0].Packets != 2 {
+		t.Errorf("%+v", e.Drops)
+	}
+}
+
+// TestDropRules: findings that the kernel's reasons make, change and prevent.
+func TestDropRules(t *testing.T) {
+	row := func(reason, direction string, n int64) record.KernelDrop {
+		return record.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP", Place: "nf_hook_slow", Packets: n}
+	}
+	for _, test := range []struct {
+		rows           []record.KernelDrop
+		rxDropped      uint64
+		id, confidence string // empty: nothing is found
+		evidence       string
+	}{
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "tx", 20)}, id: "netfilter-drop", confidence: record.Likely,
+			evidence: "eth0 tx: 20 IPv4 UDP packets dropped in 3 s for NETFILTER_DROP in nf_hook_slow"},
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely}, // of 1000
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
+		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop", confidence: record.Possible, evidence: "no interface: 9 packets dropped"},
+		{rows: []record.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
+		{rxDropped: 50, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 50"},
+		{rxDropped: 50, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
+		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 450"},
+		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped", confidence: record.Likely, evidence: "for CPU_BACKLOG"},
+		{rows: []record.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
+	} {
+		s := dropping(test.rows...)
+		s.Reading.End.Interfaces[0].RxDropped = test.rxDropped
+		found := slices.DeleteFunc(Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool { return f.ExplainedBy != "" })
+		switch {
+		case test.id == "" && len(found) > 0:
+			t.Errorf("%+v: found %+v", test, found)
+		case test.id == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || len(found[0].Fix) == 0 || found[0].Reference == "":
+			t.Errorf("%+v: found %+v", test, found)
+		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
+			t.Errorf("%+v: evidence %q", test, found[0].Evidence)
+		}
+	}
+}
+
+// TestFilterTraced: the kernel's reasons tell by which interface the reverse-path filter drops.
+func TestFilterTraced(t *testing.T) {
+	s := dropping(record.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx", Protocol: "IPv4 ICMP", Packets: 3})
+	eth1 := s.Reading.Snapshot.Interfaces[0]
+	eth1.Interface, eth1.MAC, eth1.Addresses = "eth1", "02:00:00:00:00:77", []string{"198.51.100.1/24"}
+	s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, eth1)
+	s.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1"}
+	s.Reading.End.SNMP[filterCounter] = 3
+	e := Hosts([]record.HostSnapshot{s})
+	i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "strict-rp-filter" })
+	if i < 0 || !strings.Contains(e.Findings[i].Summary, "comes by eth1 from") || !slices.Contains(e.Findings[i].Evidence, "eth1 rx: 3 IPv4 ICMP packets dropped in 3 s for IP_RPFILTER") {
+		t.Errorf("%+v", e.Findings)
+	}
+}
