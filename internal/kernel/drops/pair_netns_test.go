@@ -12,6 +12,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
@@ -158,6 +159,9 @@ func (p pair) frames(to string, n int, of func(int) uint16, payload []byte) {
 // attach has a program drop what the server receives: it returns the verdict only.
 func (p pair) attach(kind ebpf.ProgramType, at ebpf.AttachType, verdict int32, to func(*ebpf.Program, int) (link.Link, error)) (attached link.Link) {
 	p.t.Helper()
+	if err := features.HaveProgramType(kind); err != nil {
+		kerneltest.Skip(p.t, fmt.Sprintf("%v: %v", kind, err))
+	}
 	p.in(p.server, func() error {
 		eth0, err := net.InterfaceByName("eth0")
 		if err != nil {
@@ -169,7 +173,13 @@ func (p pair) attach(kind ebpf.ProgramType, at ebpf.AttachType, verdict int32, t
 		}
 		defer drop.Close()
 		attached, err = to(drop, eth0.Index)
+		if errors.Is(err, ebpf.ErrNotSupported) {
+			err = nil
+		}
 		return err
 	})
+	if attached == nil {
+		kerneltest.Skip(p.t, fmt.Sprintf("%v cannot be attached to %v", kind, at))
+	}
 	return attached
 }
