@@ -129,10 +129,11 @@ type session struct {
 	hellos  map[string]message.Hello
 	idle    bool // the probe is alone
 	began   time.Time
-	trials  []record.Trial // of which documents were made, in order; one for each window
-	phase   string         // which trial of a search is being made
-	until   Progress       // of the open window, from its begin to the latest interval; zero: none has ended
-	lost    error          // why the latest window has the readings of this host only; nil: it has all
+	trials  []record.Trial       // of which documents were made, in order; one for each window
+	phase   string               // which trial of a search is being made
+	until   Progress             // of the open window, from its begin to the latest interval; zero: none has ended
+	local   record.HostSnapshots // of this host
+	lost    error                // why the latest window has the readings of this host only; nil: it has all
 }
 
 // Conduct measures, and returns the result as a document of its own and as a run for the
@@ -187,10 +188,12 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	if err := s.checkBounds(); err != nil {
 		return nil, nil, err
 	}
+	s.snapshot(ctx, &s.local.Before)
 	m, err := s.measure(ctx)
 	if err != nil {
 		return nil, nil, s.withServer(err)
 	}
+	s.snapshot(s.lingering(ctx), &s.local.After)
 	run, err := s.run(m)
 	return m, run, err
 }
@@ -198,6 +201,20 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 func addrOf(a net.Addr) netip.AddrPort {
 	both := a.(*net.TCPAddr).AddrPort()
 	return netip.AddrPortFrom(both.Addr().Unmap(), both.Port())
+}
+
+// snapshotTimeout bounds a snapshot of this host.
+const snapshotTimeout = 3 * time.Second
+
+// snapshot takes one of this host, which is the local agent's to see. The measurement goes on
+// without it.
+func (s *session) snapshot(ctx context.Context, into **record.HostSnapshot) {
+	ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
+	defer cancel()
+	s.local.Host = record.NodeClient
+	if err := s.group.Bus.Call(ctx, record.NodeClient, "snapshot", struct{}{}, into); err != nil {
+		s.local.Missing = err.Error()
+	}
 }
 
 // attach joins both agents to the bus and waits for their hellos.

@@ -87,7 +87,7 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 			r.Factors = append(r.Factors, f)
 		}
 	}
-	r.DurationS = time.Since(s.began).Seconds()
+	r.DurationS, r.Snapshots = time.Since(s.began).Seconds(), []record.HostSnapshots{s.local}
 	conclude.Conclude(r)
 	r.Trust, r.Findings = checks, append([]record.Finding{}, findings...)
 	return r, nil

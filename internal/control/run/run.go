@@ -198,6 +198,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	defer func() { err = errors.Join(err, c.lab.Down()) }()
 	c.findLimits()
 	c.environment()
+	c.snapshots(ctx, false)
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err
 	}
@@ -214,6 +215,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	for {
 		block := c.nextBlock()
 		if status := c.ended(block); status != "" {
+			c.snapshots(ctx, true)
 			return status, nil
 		}
 		for place, index := range c.plan.Order(block, c.run.Seed) {

@@ -20,6 +20,7 @@ import (
 	"linerate/internal/host/bgp"
 	"linerate/internal/host/counters"
 	"linerate/internal/host/foreign"
+	"linerate/internal/host/hoststate"
 	"linerate/internal/host/iperf3/client"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/file"
@@ -69,8 +70,10 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
 	handlers := a.traffic()
-	// Only a host's own conductor may have it open connections to an iperf3 server.
+	// Only a host's own conductor may have it open connections to an iperf3 server, and see
+	// all of its network state.
 	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
+	handlers["snapshot"] = handle(a.hostState)
 	if !options.TrafficOnly {
 		if a.manager, err = apply.Open(options.Journal, options.Lease); err != nil {
 			return err
@@ -201,6 +204,11 @@ func (a *agent) hello() (message.Hello, error) {
 			Missing: counters.NotRead(),
 		},
 	}, err
+}
+
+// hostState reads the host's network state as linerate snapshot does, with counters since boot.
+func (a *agent) hostState(ctx context.Context, _ struct{}) (record.HostSnapshot, error) {
+	return hoststate.Read(ctx, hoststate.Options{Name: a.node})
 }
 
 func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {

@@ -21,6 +21,9 @@ type Comparison struct {
 	// run's.
 	Response string `json:"response"`
 
+	// Snapshots are in what hosts of one name differ before the first trials, those without a
+	// difference left out. Counters are of real hosts only.
+	Snapshots []SnapshotDiff `json:"snapshots,omitempty"`
 	// Differences are what else the runs differ in: with them a difference of
 	// goodput may have another cause than the reader thinks of.
 	Differences []Difference `json:"differences"`
@@ -103,3 +106,32 @@ type ComparedResponse struct {
 	From     ResponseEstimate `json:"from"`
 	To       ResponseEstimate `json:"to"`
 }
+
+// SnapshotDiff is what differs between two snapshots of hosts.
+type SnapshotDiff struct {
+	Schema   string   `json:"schema,omitempty"` // linerate.diff/v1; empty: it is part of another document
+	From     string   `json:"from"`
+	To       string   `json:"to"`
+	Changes  []Change `json:"changes"`
+	Counters []Change `json:"counters,omitempty"`
+}
+
+// Change is one value that differs. An empty value is absent.
+type Change struct {
+	Section string `json:"section"`
+	What    string `json:"what"`
+	From    string `json:"from,omitempty"`
+	To      string `json:"to,omitempty"`
+	// Grew is by how much a counter grew.
+	Grew int64 `json:"grew,omitempty"`
+	// Parameters is how many kernel parameters came or went with an interface.
+	Parameters int `json:"parameters,omitempty"`
+}
+
+// Present is the value of a member of a list that is there.
+const Present = "present"
+
+// Added and Removed report whether a member of a list is in the second or the first document
+// alone.
+func (c Change) Added() bool   { return c.From == "" && c.To == Present }
+func (c Change) Removed() bool { return c.From == Present && c.To == "" }

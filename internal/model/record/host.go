@@ -26,6 +26,26 @@ type HostSnapshot struct {
 	Reading  HostReading `json:"reading"`
 }
 
+// HostSnapshots are those that a run keeps of a host: of each real one and, as a lab's hosts
+// are made alike on one machine, of the first of a lab.
+type HostSnapshots struct {
+	Host string `json:"host"`
+	// Before is from before the first trial, After from after the last, when the run's own
+	// settings are reverted; absent: it was not taken.
+	Before *HostSnapshot `json:"before,omitempty"`
+	After  *HostSnapshot `json:"after,omitempty"`
+	// Missing is why one was not taken.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Latest is the later of the two; nil: there is none.
+func (s HostSnapshots) Latest() *HostSnapshot {
+	if s.After != nil {
+		return s.After
+	}
+	return s.Before
+}
+
 // HostState is what diagnosis of a host reads besides the snapshot of a trial. Each part is
 // read by itself; what could not be read is in Missing.
 type HostState struct {

@@ -59,6 +59,9 @@ type Run struct {
 
 	Topology    topology.Topology `json:"topology"`
 	Environment Environment       `json:"environment"`
+	// Snapshots are those of hosts around the trials, in the order of the hosts; none: the run
+	// is of a version that took none, or has not begun.
+	Snapshots []HostSnapshots `json:"snapshots,omitempty"`
 	// Design is how the trials were arranged, flags included.
 	Design Design `json:"design"`
 	// Confidence is the level of the intervals, such as 0.95: each treatment's
@@ -445,6 +448,9 @@ func (r *Run) TrialsOf(treatment string) (list []*Trial) {
 	}
 	return list
 }
+
+// Real reports whether a host of the run, or a switch, was not made by linerate.
+func (r *Run) Real(host string) bool { return r.Study == MeasureStudy || r.Topology.Real(host) }
 
 // Windows groups the trials by the window that they were measured in: those of a
 // measurement's directions share one, all others have their own.

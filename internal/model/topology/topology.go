@@ -94,6 +94,15 @@ func (t *Topology) Switch(name string) (*Switch, bool) {
 	return find(t.Switches, func(s *Switch) bool { return s.Name == name })
 }
 
+// Real reports whether a host or switch is reached by a command, and not made by linerate.
+func (t *Topology) Real(node string) bool {
+	if h, is := t.Host(node); is {
+		return len(h.Via) > 0
+	}
+	s, is := t.Switch(node)
+	return is && len(s.Via) > 0
+}
+
 // Interface finds a host's interface by name.
 func (h *Host) Interface(name string) (*Interface, bool) {
 	return find(h.Interfaces, func(i *Interface) bool { return i.Name == name })

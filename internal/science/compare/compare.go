@@ -24,7 +24,7 @@ import (
 func Runs(from, to *record.Run) *record.Comparison {
 	c := &record.Comparison{
 		Schema: record.ComparisonSchema, From: compared(from), To: compared(to), Unit: to.Unit,
-		StudyLines: changedLines(from.StudyFile, to.StudyFile),
+		Snapshots: snapshots(from, to), StudyLines: changedLines(from.StudyFile, to.StudyFile),
 		Treatments: []record.ComparedTreatment{}, OnlyFrom: []string{}, OnlyTo: []string{},
 		Confidence: max(from.Confidence, to.Confidence), Margin: max(from.Margin, to.Margin),
 	}

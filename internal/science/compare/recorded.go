@@ -23,7 +23,11 @@ func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 	}
 	for _, mine := range a.Hosts {
 		other, known := b.Reading(mine.Host)
-		if !known || !given(from, mine.Host) || !given(to, mine.Host) {
+		if !known || !from.Real(mine.Host) || !to.Real(mine.Host) {
+			continue
+		}
+		if before, _ := bothBefore(from, to, mine.Host); before != nil { // which have more (snapshots)
+			hosts = append(hosts, record.ComparedHost{Host: mine.Host, Parts: []string{"network state before the first trial"}})
 			continue
 		}
 		p := pair{list: l, host: record.ComparedHost{Host: mine.Host}}
@@ -44,15 +48,6 @@ func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
 		}
 	}
 	return nil, nil
-}
-
-// given reports whether a host was there before linerate.
-func given(run *record.Run, host string) bool {
-	if run.Study == record.MeasureStudy {
-		return true
-	}
-	h, ok := run.Topology.Host(host)
-	return ok && len(h.Via) > 0
 }
 
 // usedOf are the interfaces of a host by which flows left or came in; where no path is known,

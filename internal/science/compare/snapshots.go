@@ -12,60 +12,45 @@ import (
 	"linerate/internal/model/record"
 )
 
-// SnapshotDiff is what differs between two snapshots of hosts.
-type SnapshotDiff struct {
-	Schema   string   `json:"schema"` // linerate.diff/v1
-	From     string   `json:"from"`
-	To       string   `json:"to"`
-	Changes  []Change `json:"changes"`
-	Counters []Change `json:"counters,omitempty"`
-}
-
-// Change is one value that differs. An empty value is absent.
-type Change struct {
-	Section string `json:"section"`
-	What    string `json:"what"`
-	From    string `json:"from,omitempty"`
-	To      string `json:"to,omitempty"`
-	// Grew is by how much a counter grew.
-	Grew int64 `json:"grew,omitempty"`
-	// Parameters is how many kernel parameters came or went with an interface.
-	Parameters int `json:"parameters,omitempty"`
-}
-
-// Added and Removed report whether a member of a list is in the second or the first document
-// alone.
-func (c Change) Added() bool   { return c.From == "" && c.To == present }
-func (c Change) Removed() bool { return c.From == present && c.To == "" }
-
 // sections are the parts of a document in the order in which their changes are listed: by the
-// beginning of their path in it. Counting parts hold counters.
+// beginning of their path in it.
 var sections = []struct {
 	path, name string
-	counting   bool
+	of         kind
 }{
-	{"reading.snapshot.interfaces", "interfaces", false},
-	{"reading.snapshot.routes", "routes", false},
-	{"reading.snapshot.rules", "rules", false},
-	{"reading.snapshot.neighbours", "neighbours", false},
-	{"reading.snapshot.arp_answers", "ARP answers", false},
-	{"reading.snapshot.fdb", "forwarding table", false},
-	{"state.nics", "NICs", false},
-	{"state.parameters", "parameters", false},
-	{"state.parameter_files", "parameter files", false},
-	{"state.listeners", "listeners", false},
-	{"state.resolver", "resolver", false},
-	{"state.clock.source", "clock", false},
-	{"state.clock.synchronised", "clock", false},
-	{"state.cpu_governors", "CPUs", false},
-	{"state.memory_bytes", "machine", false},
-	{"state.conntrack.most", "connection tracking", false},
-	{"environment", "machine", false},
-	{"reading.end.interfaces", "interface counters", true},
-	{"reading.end.qdiscs", "qdisc counters", true},
-	{"reading.end.snmp", "protocol counters", true},
-	{"reading.end.softnet", "softnet counters", true},
+	{"reading.snapshot.interfaces", "interfaces", network},
+	{"reading.snapshot.routes", "routes", network},
+	{"reading.snapshot.rules", "rules", network},
+	{"reading.snapshot.neighbours", "neighbours", passing},
+	{"reading.snapshot.arp_answers", "ARP answers", passing},
+	{"reading.snapshot.fdb", "forwarding table", passing},
+	{"state.nics", "NICs", network},
+	{"state.parameters", "parameters", machine},
+	{"state.parameter_files", "parameter files", machine},
+	{"state.listeners", "listeners", passing},
+	{"state.resolver", "resolver", machine},
+	{"state.clock.source", "clock", machine},
+	{"state.clock.synchronised", "clock", machine},
+	{"state.cpu_governors", "CPUs", machine},
+	{"state.memory_bytes", "machine", machine},
+	{"state.conntrack.most", "connection tracking", machine},
+	{"environment", "machine", environment},
+	{"reading.end.interfaces", "interface counters", counting},
+	{"reading.end.qdiscs", "qdisc counters", counting},
+	{"reading.end.snmp", "protocol counters", counting},
+	{"reading.end.softnet", "softnet counters", counting},
 }
+
+// kind is what a section is about.
+type kind int
+
+const (
+	machine     kind = iota // and the kernel's parameters
+	network                 // of a lab's hosts it is what their study says
+	passing                 // traffic and programs change it
+	environment             // a run has it besides
+	counting
+)
 
 // volatile are the ends of paths of values that change all the time, or that say nothing.
 var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".peer_index"}
@@ -77,8 +62,15 @@ var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_
 var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle", "cpu"}
 
 // Snapshots lists what differs between two snapshots, section by section.
-func Snapshots(from, to record.HostSnapshot) SnapshotDiff {
-	d := SnapshotDiff{Schema: "linerate.diff/v1", From: from.Reading.Host, To: to.Reading.Host, Changes: []Change{}}
+func Snapshots(from, to record.HostSnapshot) record.SnapshotDiff {
+	d := between(from, to, machine, network, passing, environment, counting)
+	d.Schema = "linerate.diff/v1"
+	return d
+}
+
+// between lists what differs in sections of some kinds.
+func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
+	d := record.SnapshotDiff{From: from.Reading.Host, To: to.Reading.Host, Changes: []record.Change{}}
 	before, after := flattened(from), flattened(to)
 	paths := map[string]bool{}
 	for path := range before {
@@ -88,41 +80,49 @@ func Snapshots(from, to record.HostSnapshot) SnapshotDiff {
 		paths[path] = true
 	}
 	for n, section := range sections {
-		var changes []Change
+		if !slices.Contains(kinds, section.of) {
+			continue
+		}
+		var changes []record.Change
 		for path := range paths {
 			rest, is := strings.CutPrefix(path, section.path)
 			if !is || sectionOf(path) != n || before[path] == after[path] || strings.HasSuffix(path, ".at_ns") || partOfNew(path, before, after) {
 				continue
 			}
-			c := Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path], To: after[path]}
+			c := record.Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path], To: after[path]}
 			if c.What == "" {
 				c.What = section.path[strings.LastIndexByte(section.path, '.')+1:]
 			}
 			a, errA := strconv.ParseInt(cmp.Or(c.From, "0"), 10, 64)
 			b, errB := strconv.ParseInt(cmp.Or(c.To, "0"), 10, 64)
 			switch {
-			case section.counting && errA == nil && errB == nil:
+			case section.of == counting && errA == nil && errB == nil:
 				c.Grew = b - a
-			case section.counting:
+			case section.of == counting:
 				continue
 			case isVolatile(path):
 				continue
 			}
 			changes = append(changes, c)
 		}
-		slices.SortFunc(changes, func(a, b Change) int { return cmp.Or(order(a)-order(b), cmp.Compare(a.What, b.What)) })
-		if section.counting {
+		slices.SortFunc(changes, func(a, b record.Change) int { return cmp.Or(order(a)-order(b), cmp.Compare(a.What, b.What)) })
+		if section.of == counting {
 			d.Counters = append(d.Counters, changes...)
 		} else {
 			d.Changes = append(d.Changes, changes...)
 		}
 	}
 	d.Changes = withParameters(d.Changes)
+	if !slices.Contains(kinds, network) { // nor what comes with interfaces
+		d.Changes = slices.DeleteFunc(d.Changes, func(c record.Change) bool {
+			return (c.From == "" || c.To == "") && ofInterface.MatchString(c.What)
+		})
+	}
 	return d
 }
 
 // order has changed values before what came or went, and of these those of all interfaces.
-func order(c Change) int {
+func order(c record.Change) int {
 	n := 0
 	if !strings.Contains(c.What, ".all.") {
 		n = 1
@@ -138,14 +138,14 @@ var ofInterface = regexp.MustCompile(`^net\.[a-z0-9]+\.(?:conf|neigh)\.([^.]+)\.
 
 // withParameters counts the parameters of an interface that only one of the two documents has
 // with the interface, instead of listing them.
-func withParameters(changes []Change) []Change {
+func withParameters(changes []record.Change) []record.Change {
 	at := map[string]int{}
 	for i, c := range changes {
 		if c.Section == "interfaces" && (c.Added() || c.Removed()) {
 			at[strings.ReplaceAll(c.What, ".", "/")] = i
 		}
 	}
-	return slices.DeleteFunc(changes, func(c Change) bool {
+	return slices.DeleteFunc(changes, func(c record.Change) bool {
 		name := ofInterface.FindStringSubmatch(c.What)
 		if c.Section != "parameters" || name == nil || c.From != "" && c.To != "" {
 			return false
@@ -163,15 +163,12 @@ func withParameters(changes []Change) []Change {
 func partOfNew(path string, before, after map[string]string) bool {
 	for end := strings.LastIndexByte(path, '.'); end > 0; end = strings.LastIndexByte(path[:end], '.') {
 		was, is := before[path[:end]], after[path[:end]]
-		if was != is && (was == present || is == present) {
+		if was != is && (was == record.Present || is == record.Present) {
 			return true
 		}
 	}
 	return false
 }
-
-// present is the value of a member of a list itself.
-const present = "present"
 
 func sectionOf(path string) int {
 	best := -1
@@ -184,7 +181,8 @@ func sectionOf(path string) int {
 }
 
 func isVolatile(path string) bool {
-	return slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
+	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") || // which come with their addresses
+		slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
 		slices.ContainsFunc(volatileKeys, func(key string) bool { return strings.HasSuffix(path, key) }) ||
 		strings.Contains(path, ".driver_counters.") || strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
 }
@@ -221,11 +219,11 @@ func flatten(values map[string]string, path string, v any) {
 				at = fmt.Sprintf("%s.%s#%d", path, name, n)
 			}
 			if inner, is := element.(map[string]any); is {
-				values[at] = present
+				values[at] = record.Present
 				flatten(values, at, withoutKey(inner, name))
 				continue
 			}
-			values[at] = present
+			values[at] = record.Present
 		}
 	case nil:
 	default:

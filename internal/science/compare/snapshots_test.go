@@ -32,7 +32,7 @@ func TestSnapshots(t *testing.T) {
 	to.State.Parameters["net.ipv4.tcp_sack"] = "0"
 	to.State.NICs[0].Features["rx-gro"] = false
 	d := Snapshots(from, to)
-	for _, want := range []Change{
+	for _, want := range []record.Change{
 		{Section: "interfaces", What: "eth0.mtu", From: "1500", To: "9000"},
 		{Section: "interfaces", What: "eth0.addresses.192.0.2.2/24", To: "present"},
 		{Section: "routes", What: "default via 192.0.2.9 dev eth0", From: "present"},
@@ -49,7 +49,7 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if !slices.Contains(d.Counters, Change{Section: "interface counters", What: "eth0.rx_bytes", From: "100", To: "350", Grew: 250}) || len(d.Counters) != 1 {
+	if !slices.Contains(d.Counters, record.Change{Section: "interface counters", What: "eth0.rx_bytes", From: "100", To: "350", Grew: 250}) || len(d.Counters) != 1 {
 		t.Errorf("%+v", d.Counters)
 	}
 	if d := Snapshots(from, from); len(d.Changes)+len(d.Counters) > 0 {
@@ -75,7 +75,7 @@ func TestSnapshotInterface(t *testing.T) {
 	to.State.Parameters["net.ipv4.conf.eth0.rp_filter"] = "2"
 	to.State.Parameters["net.core.somaxconn"] = "128"
 	to.State.Parameters["net.bridge.bridge-nf-call-iptables"] = "1"
-	both := func(list []Change) (spelled []string) {
+	both := func(list []record.Change) (spelled []string) {
 		for _, c := range list {
 			spelled = append(spelled, fmt.Sprintf("%s %s %s %d", c.What, c.From, c.To, c.Parameters))
 		}

@@ -16,8 +16,9 @@ import (
 )
 
 type exportFlags struct {
-	csv, trials   bool
-	table, output string
+	csv, trials       bool
+	snapshots, redact bool
+	table, output     string
 }
 
 func newExportCommand(s streams) *cobra.Command {
@@ -35,11 +36,14 @@ One table is written to standard output or to a file; all tables are written to 
 file whose name ends in .zip, or to a directory (for a new one, end the name with
 a /). Other extensions than .csv, .zip, or .gz with --trials, are refused.`,
 		Annotations: map[string]string{details: "The tables:\n\n" + tables.String() + `
-With --trials: every trial as it was recorded, samples, counters and TCP_INFO included, one JSON document a line, gzip. linerate report RUN --json prints what follows from them.`},
+With --trials: every trial as it was recorded, samples, counters and TCP_INFO included, one JSON document a line, gzip. linerate report RUN --json prints what follows from them.
+
+With --snapshots: the snapshots of hosts from before the first trial and after the last, one file each, for linerate doctor and diff; --redact replaces addresses and names, in all of them by the same ones.`},
 		Example: `  linerate export latest --csv > trials.csv
   linerate export arp-flux-7 --csv --table flows -o flows.csv
   linerate export arp-flux-7 --csv -o arp-flux-7.zip
-  linerate export arp-flux-7 --trials -o trials.jsonl.gz`,
+  linerate export arp-flux-7 --trials -o trials.jsonl.gz
+  linerate export nas-7 --snapshots -o snapshots/`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			table, err := f.chosen(cmd.Flags().Changed("csv"))
@@ -58,6 +62,8 @@ With --trials: every trial as it was recorded, samples, counters and TCP_INFO in
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
 	cmd.Flags().BoolVar(&f.trials, "trials", false, "instead of tables, every trial as recorded: JSON lines, gzip")
+	cmd.Flags().BoolVar(&f.snapshots, "snapshots", false, "instead of tables, the snapshots of hosts around the run, into a directory")
+	cmd.Flags().BoolVar(&f.redact, "redact", false, "with --snapshots: replace addresses and names")
 	cmd.Flags().StringVar(&f.table, "table", "", "which `table` of those below (default: trials)")
 	cmd.Flags().StringVarP(&f.output, "out", "o", "", "`file`, .zip file or directory (default: standard output)")
 	return cmd
@@ -90,6 +96,12 @@ func (f *exportFlags) intoDirectory() bool {
 // chosen is the table that the flags ask for.
 func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
 	switch {
+	case f.snapshots && (f.trials || f.table != "" || csvGiven):
+		return export.Table{}, errors.New("--snapshots writes snapshots alone: expected it without --trials, --csv and --table")
+	case f.snapshots && !f.intoDirectory():
+		return export.Table{}, errors.New("--snapshots writes several files: expected -o with a directory (for a new one, end the name with a /)")
+	case f.redact && !f.snapshots:
+		return export.Table{}, errors.New("--redact is for snapshots: expected it with --snapshots")
 	case f.trials && (f.table != "" || csvGiven):
 		return export.Table{}, errors.New("--trials takes every trial whole: expected it without --csv and --table")
 	case !f.trials && !f.csv:
@@ -115,6 +127,8 @@ func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Ru
 		chosen = func(w io.Writer) error { return export.Trials(w, run) }
 	}
 	switch {
+	case f.snapshots:
+		return f.writeSnapshots(run)
 	case f.output == "" || f.output == "-":
 		return chosen(stdout)
 	case f.trials:
@@ -133,4 +147,22 @@ func (f *exportFlags) write(stdout io.Writer, table export.Table, run *record.Ru
 		return export.WriteFile(f.output, func(w io.Writer) error { return export.Zip(w, run) })
 	}
 	return export.WriteFile(f.output, chosen)
+}
+
+func (f *exportFlags) writeSnapshots(run *record.Run) error {
+	if err := os.MkdirAll(f.output, 0o755); err != nil {
+		return err
+	}
+	change := func(s record.HostSnapshot) (record.HostSnapshot, error) { return s, nil }
+	if f.redact {
+		var err error
+		if change, err = redaction(); err != nil {
+			return err
+		}
+	}
+	n, err := export.Snapshots(f.output, run, change)
+	if err == nil && n == 0 {
+		err = errors.New("it has no snapshots of hosts")
+	}
+	return err
 }

@@ -74,15 +74,13 @@ func (f snapshotFlags) check() error {
 
 func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 	if f.redact {
-		var key [32]byte
-		if _, err := rand.Read(key[:]); err != nil {
-			return err
+		change, err := redaction()
+		if err == nil {
+			snapshot, err = change(snapshot)
 		}
-		redacted, err := redact.Snapshot(snapshot, key)
 		if err != nil {
 			return err
 		}
-		snapshot = redacted
 	}
 	if f.out == "" {
 		return export.Indented(s.out, snapshot)
@@ -92,4 +90,13 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	return nil
+}
+
+// redaction replaces addresses and names, in each snapshot by the same ones.
+func redaction() (func(record.HostSnapshot) (record.HostSnapshot, error), error) {
+	var key [32]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return nil, err
+	}
+	return func(s record.HostSnapshot) (record.HostSnapshot, error) { return redact.Snapshot(s, key) }, nil
 }

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/compare"
 )
 
 // mostFlows is how many flows a trial of the result document lists one by one. Those
@@ -23,6 +26,38 @@ const mostFlows = 64
 type document struct {
 	*record.Run
 	Trials []trialDocument `json:"trials"`
+	// Snapshots are in the export (Snapshots).
+	Snapshots []snapshotsDocument `json:"snapshots,omitempty"`
+}
+
+// snapshotsDocument says which snapshots the run has of a host.
+type snapshotsDocument struct {
+	Host    string     `json:"host"`
+	Before  *time.Time `json:"before_taken,omitempty"`
+	After   *time.Time `json:"after_taken,omitempty"`
+	Missing string     `json:"missing,omitempty"`
+	// Changes are those that others than the run made meanwhile.
+	Changes []record.Change `json:"changes,omitempty"`
+}
+
+func documentOfSnapshots(run *record.Run) (list []snapshotsDocument) {
+	changed := compare.Changed(run)
+	for _, s := range run.Snapshots {
+		d := snapshotsDocument{Host: s.Host, Missing: s.Missing}
+		if s.Before != nil {
+			d.Before = &s.Before.Taken
+		}
+		if s.After != nil {
+			d.After = &s.After.Taken
+		}
+		for _, c := range changed {
+			if c.To == s.Host {
+				d.Changes = c.Changes
+			}
+		}
+		list = append(list, d)
+	}
+	return list
 }
 
 type trialDocument struct {
@@ -133,7 +168,7 @@ func documentOf(run *record.Run) document {
 			shown[t.Order] = true
 		}
 	}
-	d := document{Run: run, Trials: make([]trialDocument, 0, len(run.Trials))}
+	d := document{Run: run, Trials: make([]trialDocument, 0, len(run.Trials)), Snapshots: documentOfSnapshots(run)}
 	for i := range run.Trials {
 		t := &run.Trials[i]
 		trial := documentOfTrial(t, shown[t.Order])
@@ -307,6 +342,28 @@ func JSON(w io.Writer, run *record.Run) error {
 }
 
 // Trials writes every trial as it was recorded, samples, TCP_INFO and counters
+// Snapshots writes the run's snapshots of hosts into a directory, HOST-before.json and
+// HOST-after.json, as change makes them. It returns how many there are.
+func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (record.HostSnapshot, error)) (n int, err error) {
+	for _, s := range run.Snapshots {
+		for when, one := range map[string]*record.HostSnapshot{"before": s.Before, "after": s.After} {
+			if one == nil {
+				continue
+			}
+			changed, err := change(*one)
+			if err != nil {
+				return n, err
+			}
+			name := filepath.Join(dir, filepath.Base(s.Host)+"-"+when+".json")
+			if err := WriteFile(name, func(w io.Writer) error { return Indented(w, changed) }); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
 // included: gzip, one JSON document (record.Trial) a line.
 func Trials(w io.Writer, run *record.Run) error {
 	z := gzip.NewWriter(w)

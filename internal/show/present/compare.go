@@ -95,10 +95,14 @@ func spellDifference(d record.Difference) string {
 
 // differences come before the figures: each may be why these differ.
 func differences(c *record.Comparison, all bool) []document.Block {
-	if len(c.Differences)+len(c.StudyLines) == 0 {
+	hosts := snapshotDifferences(c, all)
+	switch {
+	case len(hosts)+len(c.Differences)+len(c.StudyLines) == 0:
 		return []document.Block{document.Prose{Text: nothingElse(c)}}
+	case len(c.Differences)+len(c.StudyLines) == 0:
+		return hosts
 	}
-	blocks := []document.Block{document.Prose{Text: "What else differs"}}
+	blocks := append(hosts, document.Prose{Text: "What else differs"})
 	var lines []string
 	for _, d := range c.Differences {
 		lines = append(lines, spellDifference(d))
@@ -114,6 +118,33 @@ func differences(c *record.Comparison, all bool) []document.Block {
 		lines = append(slices.Clone(lines[:studyLinesShown]), fmt.Sprintf("… and %d more lines with --all", more))
 	}
 	return append(blocks, document.Listing{Caption: "study file:", Lines: lines})
+}
+
+// hostLinesShown bounds the values of each host that are printed.
+const hostLinesShown = 12
+
+// snapshotDifferences are values of hosts that differed before the first trials; with all,
+// counters as well.
+func snapshotDifferences(c *record.Comparison, all bool) (blocks []document.Block) {
+	for _, d := range c.Snapshots {
+		var lines []string
+		for _, change := range d.Changes {
+			lines = append(lines, changeLine(change))
+		}
+		if more := len(lines) - hostLinesShown; more > 1 && !all {
+			lines = append(lines[:hostLinesShown], fmt.Sprintf("… and %d more values with --all", more))
+		}
+		blocks = append(blocks, document.Prose{Text: "What differs on " + d.From + ", before the first trials"}, document.Listing{Lines: lines})
+		if !all || len(d.Counters) == 0 {
+			continue
+		}
+		lines = nil
+		for _, change := range d.Counters {
+			lines = append(lines, fmt.Sprintf("%s: %+d", change.What, change.Grew))
+		}
+		blocks = append(blocks, document.Listing{Caption: "counters:", Lines: lines})
+	}
+	return blocks
 }
 
 // nothingElse says what is the same. Of a network that linerate did not make, nothing is

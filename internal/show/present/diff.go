@@ -3,14 +3,15 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
-	"linerate/internal/science/compare"
+	"linerate/internal/model/record"
 	"linerate/internal/show/document"
 	"linerate/internal/show/words"
 )
 
 // Diff shows what differs between two snapshots, a table with a section for each part.
-func Diff(d compare.SnapshotDiff) document.Document {
+func Diff(d record.SnapshotDiff) document.Document {
 	between := d.From
 	if d.To != d.From {
 		between += " and " + d.To
@@ -22,13 +23,13 @@ func Diff(d compare.SnapshotDiff) document.Document {
 	if t := changeTable(d.Changes, spellChange, "from → to"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
-	if t := changeTable(d.Counters, func(c compare.Change) string { return fmt.Sprintf("%+d", c.Grew) }, "grew by"); t != nil {
+	if t := changeTable(d.Counters, func(c record.Change) string { return fmt.Sprintf("%+d", c.Grew) }, "grew by"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
 	return doc
 }
 
-func spellChange(c compare.Change) string {
+func spellChange(c record.Change) string {
 	said := ""
 	switch {
 	case c.Added():
@@ -44,7 +45,16 @@ func spellChange(c compare.Change) string {
 	return said
 }
 
-func changeTable(changes []compare.Change, spell func(compare.Change) string, head string) *document.Table {
+// changeLine spells a change with its section: "interfaces eth0.mtu: 1500 → 9000".
+func changeLine(c record.Change) string {
+	what := c.What
+	if !strings.HasPrefix(what, c.Section) {
+		what = c.Section + " " + what
+	}
+	return what + ": " + spellChange(c)
+}
+
+func changeTable(changes []record.Change, spell func(record.Change) string, head string) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "what", Wrap: true}, {Head: head, Wrap: true}}}
 	section := ""
 	for _, c := range changes {

@@ -231,7 +231,24 @@ func environment(v *view.View) []document.Block {
 		}
 		blocks = append(blocks, t)
 	}
-	return append(blocks, evidence.Routes(v)...)
+	return append(append(blocks, snapshotsKept(v.Run)...), evidence.Routes(v)...)
+}
+
+// snapshotsKept says of which hosts the run has snapshots, and why it has none of others.
+func snapshotsKept(run *record.Run) (list []document.Block) {
+	var hosts []string
+	for _, s := range run.Snapshots {
+		if s.Before != nil {
+			hosts = append(hosts, s.Host)
+		}
+		if s.Missing != "" {
+			list = append(list, document.Statement{Text: "No snapshot of " + s.Host + ": " + s.Missing, Tone: document.Quiet})
+		}
+	}
+	if len(hosts) > 0 {
+		list = append(list, document.Statement{Text: "Snapshots of " + words.Join(hosts, "and") + ", from before the first trial and after the last, are in the notebook: linerate export " + run.ID + " --snapshots -o DIR/", Tone: document.Quiet})
+	}
+	return list
 }
 
 // rerun is what it takes to make the run once more.

@@ -2,8 +2,10 @@ package present
 
 import (
 	"fmt"
+	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/compare"
 	"linerate/internal/science/conclude"
 	"linerate/internal/science/remedy"
 	"linerate/internal/show/evidence"
@@ -25,6 +27,7 @@ func warnings(v *view.View) []string {
 			out = append(out, endedAfter(t.Ended, t.WindowS, t.PlannedS)+".")
 		}
 	}
+	out = append(out, changedHosts(run)...)
 	switch run.Status {
 	case "interrupted":
 		if run.StudyFile == "" && run.Study == record.MeasureStudy {
@@ -55,6 +58,23 @@ func warnings(v *view.View) []string {
 		}
 	}
 	return out
+}
+
+// changedHosts says what another than the run changed on its hosts while it was made.
+func changedHosts(run *record.Run) (list []string) {
+	const most = 2
+	for _, d := range compare.Changed(run) {
+		var changes []string
+		for i, c := range d.Changes {
+			if len(d.Changes) > most+1 && i == most {
+				changes = append(changes, words.Count(len(d.Changes)-most, "more value"))
+				break
+			}
+			changes = append(changes, changeLine(c))
+		}
+		list = append(list, d.To+" was changed while the run was made, and not by its settings: "+strings.Join(changes, "; ")+".")
+	}
+	return list
 }
 
 // wide says how many intervals are wider than requested; empty: none is.
