@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
+	"linerate/internal/science/diagnose"
 	"linerate/internal/science/stats"
 	"linerate/internal/version"
 )
@@ -89,7 +90,9 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 	}
 	r.DurationS, r.Snapshots = time.Since(s.began).Seconds(), []record.HostSnapshots{s.local}
 	conclude.Conclude(r)
-	r.Trust, r.Findings = checks, append([]record.Finding{}, findings...)
+	around := diagnose.Around(r, findings)
+	r.Trust, r.Findings = checks, slices.Concat([]record.Finding{}, findings, around)
+	m.Findings = append(m.Findings, around...)
 	return r, nil
 }
 

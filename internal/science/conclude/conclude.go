@@ -47,6 +47,7 @@ func Conclude(run *record.Run) {
 		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
 	}
 	run.Findings = diagnose.Merge(findings)
+	run.Findings = append(run.Findings, diagnose.Around(run, run.Findings)...)
 	for _, f := range run.Findings {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}

@@ -36,6 +36,12 @@ type rule struct {
 	// growth: it goes by counters that grew, so that with readings since boot it is possible
 	// at most.
 	growth bool
+	// own: it goes by what the host is by itself, its parameters, memory and programs, and not
+	// by its links and their traffic. Of a lab's hosts, whose links the study makes, only such
+	// rules are evaluated in a run.
+	own bool
+	// load: traffic that fills its path brings it about, as a trial's own does.
+	load bool
 	// parts are those of a host's state that it needs.
 	parts []string
 	// explains are the rules whose findings of the same host follow from this one's.

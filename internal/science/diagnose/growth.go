@@ -13,11 +13,12 @@ import (
 // growth is a rule that goes by counters of /proc/net/snmp and /proc/net/netstat
 // (Documentation/networking/snmp_counter.rst) which grew between two readings.
 type growth struct {
-	id       string
-	counters []string // whose sum has to grow
-	least    int64    // by so many
-	of       []string // and by this share of the growth of others, if there are any
-	share    float64
+	id        string
+	own, load bool     // as of rule
+	counters  []string // whose sum has to grow
+	least     int64    // by so many
+	of        []string // and by this share of the growth of others, if there are any
+	share     float64
 	// confidence that the cause is the one that the summary names.
 	confidence, summary, reference string
 	fix                            []string
@@ -38,7 +39,7 @@ func (g growth) rule() rule {
 	if g.share > 0 {
 		about += fmt.Sprintf(", and %g %% of %s", 100*g.share, strings.Join(g.of, " + "))
 	}
-	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}}
+	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}}
 }
 
 func (g growth) find(_ observed, h *host) *record.Finding {
@@ -141,39 +142,39 @@ const (
 var udpIn = []string{"Udp.InDatagrams", "Udp.InErrors"}
 
 var growths = []growth{
-	{id: "udp-buffer-overflow", counters: []string{"Udp.RcvbufErrors"}, least: 1, of: udpIn, share: 1e-4, confidence: record.Certain, verdict: harmful,
+	{id: "udp-buffer-overflow", own: true, counters: []string{"Udp.RcvbufErrors"}, least: 1, of: udpIn, share: 1e-4, confidence: record.Certain, verdict: harmful,
 		summary:  "datagrams were dropped because the receive buffer of a UDP socket was full",
 		fix:      []string{"have the program read faster, or set a larger SO_RCVBUF; the largest that it can set:"},
 		settings: []string{"net.core.rmem_max", "26214400"}, more: droppingSockets, reference: snmpCounters + "; udp(7)"},
-	{id: "udp-send-buffer", counters: []string{"Udp.SndbufErrors"}, least: 1, confidence: record.Likely, verdict: harmful,
+	{id: "udp-send-buffer", load: true, counters: []string{"Udp.SndbufErrors"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "datagrams were not sent because a send buffer or a queue of the host was full",
 		fix:     []string{"send at a rate that the interface carries, or set a larger SO_SNDBUF (net.core.wmem_max)"}, reference: snmpCounters + "; udp(7)"},
-	{id: "udp-memory", counters: []string{"Udp.MemErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
+	{id: "udp-memory", own: true, counters: []string{"Udp.MemErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary: "datagrams were dropped because UDP reached the bound of its memory",
 		fix:     []string{"raise net.ipv4.udp_mem (in pages, of the whole machine)"}, reference: ipSysctl},
 	{id: "udp-no-listener", counters: []string{"Udp.NoPorts"}, least: 10, of: udpIn, share: 0.01, confidence: record.Likely, verdict: unknown,
 		summary: "datagrams arrive for ports on which no program listens",
 		fix:     []string{"start the receiver, or have the sender use its port; ss -lun shows the ports"}, reference: snmpCounters},
-	{id: "listen-overflow", counters: []string{"TcpExt.ListenOverflows"}, least: 1, confidence: record.Certain, verdict: harmful,
+	{id: "listen-overflow", own: true, counters: []string{"TcpExt.ListenOverflows"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary:  "connections were refused because a listener's accept queue was full",
 		fix:      []string{"have the program accept faster, or call listen(2) with a larger backlog; the largest that is granted:"},
 		settings: []string{"net.core.somaxconn", "8192"}, more: fullListeners, reference: "listen(2); " + ipSysctl},
-	{id: "syn-queue-full", counters: []string{"TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies"}, least: 1, confidence: record.Likely, verdict: harmful,
+	{id: "syn-queue-full", own: true, counters: []string{"TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "the queue of half-open connections was full",
 		fix:     []string{"raise net.ipv4.tcp_max_syn_backlog, net.core.somaxconn and the program's backlog; see where the SYNs come from: ss -tn state syn-recv"}, reference: ipSysctl},
-	{id: "tcp-retransmissions", counters: []string{"Tcp.RetransSegs"}, least: 30, of: []string{"Tcp.OutSegs"}, share: 0.01, confidence: record.Likely,
+	{id: "tcp-retransmissions", load: true, counters: []string{"Tcp.RetransSegs"}, least: 30, of: []string{"Tcp.OutSegs"}, share: 0.01, confidence: record.Likely,
 		summary: "TCP sends more than 1 % of its segments again",
 		fix:     []string{"find where packets are lost: queues and interfaces of this host are in the table of drops; then those of the path"}, more: retransmitting, reference: snmpCounters},
-	{id: "spurious-retransmissions", counters: []string{"TcpExt.TCPDSACKRecv"}, least: 10, of: []string{"Tcp.RetransSegs"}, share: 0.5, confidence: record.Likely,
+	{id: "spurious-retransmissions", load: true, counters: []string{"TcpExt.TCPDSACKRecv"}, least: 10, of: []string{"Tcp.RetransSegs"}, share: 0.5, confidence: record.Likely,
 		summary: "most of what TCP sent again had arrived: packets are reordered or delayed, not lost",
 		fix:     []string{"look for paths or queues that reorder: balance-rr bonds, per-packet load balancing, changed RPS or XPS masks"}, reference: "RFC 2883; " + snmpCounters},
-	{id: "tcp-reordering", counters: []string{"TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder"}, least: 50, of: []string{"Tcp.OutSegs"}, share: 1e-3, confidence: record.Possible,
+	{id: "tcp-reordering", load: true, counters: []string{"TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder"}, least: 50, of: []string{"Tcp.OutSegs"}, share: 1e-3, confidence: record.Possible,
 		summary: "packets overtake each other on the path",
 		fix:     []string{"keep a flow on one path: hash policies by flow, no balance-rr"}, reference: snmpCounters},
-	{id: "socket-backlog-drop", counters: []string{"TcpExt.TCPBacklogDrop"}, least: 1, confidence: record.Likely, verdict: harmful,
+	{id: "socket-backlog-drop", own: true, counters: []string{"TcpExt.TCPBacklogDrop"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "segments were dropped because a socket's backlog was full while its program used it",
 		fix:     []string{"larger receive buffers, or smaller reads; a program on another CPU than the interrupts"}, reference: snmpCounters},
-	{id: "receive-queue-pruned", counters: []string{"TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.TCPOFODrop"}, least: 1, confidence: record.Likely, verdict: harmful,
+	{id: "receive-queue-pruned", load: true, counters: []string{"TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.TCPOFODrop"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "TCP threw received segments away because a receive buffer was full",
 		fix:     []string{"larger receive buffers (net.ipv4.tcp_rmem), or a program that reads faster"}, more: unread, reference: snmpCounters},
 	{id: "slow-reader", counters: []string{"TcpExt.TCPToZeroWindowAdv"}, least: 3, confidence: record.Possible,
@@ -209,13 +210,13 @@ var growths = []growth{
 	{id: "challenge-acks", counters: []string{"TcpExt.TCPChallengeACK", "TcpExt.TCPSYNChallenge"}, least: 10, confidence: record.Possible,
 		summary: "segments outside of the window arrive on connections: a middlebox that lost its state, or attempts to inject",
 		fix:     []string{"look at NATs, firewalls and balancers on the path"}, reference: "RFC 5961"},
-	{id: "sack-reneging", counters: []string{"TcpExt.TCPSACKReneging"}, least: 1, confidence: record.Likely,
+	{id: "sack-reneging", own: true, counters: []string{"TcpExt.TCPSACKReneging"}, least: 1, confidence: record.Likely,
 		summary: "a receiver took back what it had acknowledged selectively: it is short of memory",
 		fix:     []string{"look at the receiver's memory and at its tcp_rmem"}, reference: "RFC 2018, section 8"},
-	{id: "retransmission-refused", counters: []string{"TcpExt.TCPRetransFail"}, least: 10, confidence: record.Likely, verdict: harmful,
+	{id: "retransmission-refused", load: true, counters: []string{"TcpExt.TCPRetransFail"}, least: 10, confidence: record.Likely, verdict: harmful,
 		summary: "the host's own queue or memory refused retransmissions",
 		fix:     []string{"a longer queue at the interface (table of drops), or fq, which does not drop what TCP paces"}, reference: snmpCounters},
-	{id: "retransmission-queued", counters: []string{"TcpExt.TCPSpuriousRtxHostQueues"}, least: 10, confidence: record.Possible,
+	{id: "retransmission-queued", load: true, counters: []string{"TcpExt.TCPSpuriousRtxHostQueues"}, least: 10, confidence: record.Possible,
 		summary: "TCP wanted to send again what had not left this host: its queues are longer than TCP's timeouts",
 		fix:     []string{"shorter queues: fq_codel or fq at the interface, smaller rings, BQL"}, reference: snmpCounters},
 	{id: "not-for-us", counters: []string{"Ip.InAddrErrors"}, least: 10, confidence: record.Likely, verdict: unknown,
@@ -224,22 +225,22 @@ var growths = []growth{
 	{id: "ttl-exceeded", counters: []string{"Ip.InHdrErrors"}, least: 10, confidence: record.Likely, verdict: harmful,
 		summary: "packets arrive whose time to live has run out: routes form a loop, or headers are wrong",
 		fix:     []string{"follow the path: ip route get ADDRESS on each router"}, reference: "RFC 1812, section 5.3.1"},
-	{id: "ip-discards", counters: []string{"Ip.InDiscards", "Ip.OutDiscards"}, least: 10, confidence: record.Likely, verdict: harmful,
+	{id: "ip-discards", load: true, counters: []string{"Ip.InDiscards", "Ip.OutDiscards"}, least: 10, confidence: record.Likely, verdict: harmful,
 		summary: "IP packets were discarded for want of a buffer, or by a full queue or a filter of this host",
 		fix:     []string{"see the interfaces and qdiscs in the table of drops; then nft list ruleset"}, reference: "RFC 2011"},
 	{id: "icmp-rate-limited", counters: []string{"Icmp.OutRateLimitGlobal", "Icmp.OutRateLimitHost"}, least: 10, confidence: record.Possible,
 		summary: "ICMP messages were not sent because of their rate limit: senders may not learn the path's MTU",
 		fix:     []string{"raise net.ipv4.icmp_msgs_per_sec or icmp_ratelimit"}, reference: ipSysctl},
-	{id: "time-wait-overflow", counters: []string{"TcpExt.TCPTimeWaitOverflow"}, least: 1, confidence: record.Likely,
+	{id: "time-wait-overflow", own: true, counters: []string{"TcpExt.TCPTimeWaitOverflow"}, least: 1, confidence: record.Likely,
 		summary: "there were more connections in TIME-WAIT than tcp_max_tw_buckets",
 		fix:     []string{"keep connections open for several requests, or raise net.ipv4.tcp_max_tw_buckets"}, reference: ipSysctl},
-	{id: "tcp-md5", counters: []string{"TcpExt.TCPMD5NotFound", "TcpExt.TCPMD5Unexpected", "TcpExt.TCPMD5Failure", "TcpExt.TCPAOBad", "TcpExt.TCPAOKeyNotFound"}, least: 1, confidence: record.Certain, verdict: harmful,
+	{id: "tcp-md5", own: true, counters: []string{"TcpExt.TCPMD5NotFound", "TcpExt.TCPMD5Unexpected", "TcpExt.TCPMD5Failure", "TcpExt.TCPAOBad", "TcpExt.TCPAOKeyNotFound"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary: "segments with a wrong or missing signature were dropped: the two ends of a BGP session have different keys",
 		fix:     []string{"the same key at both ends"}, reference: "RFC 2385; RFC 5925"},
-	{id: "deferred-accept-drop", counters: []string{"TcpExt.TCPDeferAcceptDrop"}, least: 1, confidence: record.Likely,
+	{id: "deferred-accept-drop", own: true, counters: []string{"TcpExt.TCPDeferAcceptDrop"}, least: 1, confidence: record.Likely,
 		summary: "TCP_DEFER_ACCEPT drops the acknowledgement of clients that wait for the server to speak first",
 		fix:     []string{"remove TCP_DEFER_ACCEPT where the server speaks first"}, reference: "tcp(7)"},
-	{id: "fastopen-overflow", counters: []string{"TcpExt.TCPFastOpenListenOverflow"}, least: 1, confidence: record.Likely,
+	{id: "fastopen-overflow", own: true, counters: []string{"TcpExt.TCPFastOpenListenOverflow"}, least: 1, confidence: record.Likely,
 		summary: "a listener had more pending fast opens than it allows",
 		fix:     []string{"a larger TCP_FASTOPEN queue"}, reference: "RFC 7413; tcp(7)"},
 }

@@ -12,14 +12,14 @@ import (
 
 // Rules about the machine, its clock and its resolver.
 var hostRules = []rule{
-	{id: "conntrack-full", host: true, about: "The connection tracking table is at least 90 % full.", parts: []string{"conntrack"}, find: each(everyHost, conntrackFull), explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
-	{id: "files-exhausted", host: true, about: "The machine's open files are at least 90 % of fs.file-max.", parts: []string{"open files"}, find: each(everyHost, filesExhausted), explains: []string{"accept-queue-full"}},
-	{id: "slow-clock-source", host: true, about: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.", parts: []string{"clock"}, find: each(everyHost, slowClock)},
-	{id: "clock-unsynchronised", host: true, about: "The kernel says that its clock is not synchronised (STA_UNSYNC).", parts: []string{"clock"}, find: each(everyHost, clockUnsynchronised)},
-	{id: "powersave-governor", host: true, about: "CPUs have the frequency governor powersave.", parts: []string{"frequency governors"}, find: each(everyHost, powersave)},
-	{id: "resolver-absent", host: true, about: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.", parts: []string{"resolver", "sockets"}, find: each(everyHost, resolverAbsent)},
-	{id: "resolver-search-long", host: true, about: "resolv.conf has at least three search domains and ndots:5.", parts: []string{"resolver"}, find: each(everyHost, resolverSearch)},
-	{id: "packets-squeezed", host: true, about: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.", growth: true, find: each(everyHost, squeezed), parts: []string{"softnet"}},
+	{id: "conntrack-full", host: true, own: true, about: "The connection tracking table is at least 90 % full.", parts: []string{"conntrack"}, find: each(everyHost, conntrackFull), explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "files-exhausted", host: true, own: true, about: "The machine's open files are at least 90 % of fs.file-max.", parts: []string{"open files"}, find: each(everyHost, filesExhausted), explains: []string{"accept-queue-full"}},
+	{id: "slow-clock-source", host: true, own: true, about: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.", parts: []string{"clock"}, find: each(everyHost, slowClock)},
+	{id: "clock-unsynchronised", host: true, own: true, about: "The kernel says that its clock is not synchronised (STA_UNSYNC).", parts: []string{"clock"}, find: each(everyHost, clockUnsynchronised)},
+	{id: "powersave-governor", host: true, own: true, about: "CPUs have the frequency governor powersave.", parts: []string{"frequency governors"}, find: each(everyHost, powersave)},
+	{id: "resolver-absent", host: true, own: true, about: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.", parts: []string{"resolver", "sockets"}, find: each(everyHost, resolverAbsent)},
+	{id: "resolver-search-long", host: true, own: true, about: "resolv.conf has at least three search domains and ndots:5.", parts: []string{"resolver"}, find: each(everyHost, resolverSearch)},
+	{id: "packets-squeezed", host: true, own: true, about: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.", growth: true, find: each(everyHost, squeezed), parts: []string{"softnet"}},
 }
 
 func conntrackFull(_ observed, h *host) *record.Finding {

@@ -71,7 +71,7 @@ var parametersOf = []parameter{
 }
 
 func (p parameter) rule() rule {
-	return rule{id: p.id, about: p.key + " is set so: " + p.summary + ".", host: true, parts: []string{"parameters"}, explains: p.explains, find: each(everyHost, func(_ observed, h *host) *record.Finding {
+	return rule{id: p.id, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, find: each(everyHost, func(_ observed, h *host) *record.Finding {
 		n := h.number(p.key, p.field)
 		if n < 0 || !p.wrong(n) {
 			return nil
@@ -101,9 +101,9 @@ func (h *host) number(key string, field int) int64 {
 
 var parameterRules = func() []rule {
 	rules := []rule{
-		{id: "port-range-small", host: true, about: "ip_local_port_range has fewer than 10,000 ports.", parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
-		{id: "parameter-not-applied", host: true, about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.", parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
-		{id: "parameter-set-twice", host: true, about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.", parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
+		{id: "port-range-small", host: true, own: true, about: "ip_local_port_range has fewer than 10,000 ports.", parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
+		{id: "parameter-not-applied", host: true, own: true, about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.", parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
+		{id: "parameter-set-twice", host: true, own: true, about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.", parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
 	}
 	for _, p := range parametersOf {
 		rules = append(rules, p.rule())
