@@ -451,7 +451,7 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	defer watch.Wait()
 	defer done()
 	w := trial.Window{
-		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
+		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups, Machines: []string{record.NodeClient},
 		Scheduled: func(begin, end int64) {
 			s.until = Progress{}
 			watch.Go(func() { s.watch(watching, flows, begin, end) })

@@ -67,6 +67,7 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	}
 	w := trial.Window{
 		Warmup: time.Duration(t.Workload.Warmup), Duration: duration, Interval: time.Duration(t.Workload.Interval),
+		Machines: c.machines(),
 	}
 	w.Lookups, w.Sysctls = routeQuestions(c.over(t), t, flows)
 	var err error

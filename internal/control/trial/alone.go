@@ -46,6 +46,11 @@ func until(reply message.WindowReply, end message.Edge, windowS float64) message
 	h := &reply.Reading
 	h.End, h.ProcessCPUS, h.CPUBusy = end.Reading, end.ProcessCPUS, end.CPUBusy
 	h.Series = slices.DeleteFunc(slices.Clone(h.Series), func(s record.Sample) bool { return s.AtNs >= h.End.BeganNs })
+	if h.Log != nil {
+		log := *h.Log
+		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l record.LogLine) bool { return l.AtNs >= h.End.BeganNs })
+		h.Log = &log
+	}
 	h.CarrierLosses = slices.DeleteFunc(slices.Clone(h.CarrierLosses), func(l record.CarrierLoss) bool { return l.FromS >= windowS })
 	for i := range h.CarrierLosses {
 		if l := &h.CarrierLosses[i]; l.ToS >= windowS {

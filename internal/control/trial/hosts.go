@@ -97,6 +97,14 @@ func onOurClock(h record.HostReading, offset int64) record.HostReading {
 		h.Gaps[i].FromNs -= offset
 		h.Gaps[i].ToNs -= offset
 	}
+	if h.Log != nil {
+		log := *h.Log
+		log.Lines = slices.Clone(log.Lines)
+		for i := range log.Lines {
+			log.Lines[i].AtNs -= offset
+		}
+		h.Log = &log
+	}
 	h.Series = slices.Clone(h.Series)
 	for i := range h.Series {
 		h.Series[i].AtNs -= offset

@@ -57,6 +57,9 @@ type Window struct {
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event
+	// Machines are nodes that sample what their machine does and read its kernel's log, one of
+	// each machine.
+	Machines []string
 	// Linger, unless nil, goes on when the context of Measure ends: a window that has begun
 	// is then ended at once and read, in place of being given up.
 	Linger context.Context
@@ -180,7 +183,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
-			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone,
+			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone, Machine: slices.Contains(w.Machines, node),
 		}, &reply)
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}

@@ -454,7 +454,7 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 		return message.WindowReply{}, err
 	}
 	// A client gets no more of a window than its flows and counters.
-	r.Lookups, r.Watch, r.Marks, r.Sysctls, r.Events, r.KeepLatest = nil, nil, nil, nil, nil, false
+	r.Lookups, r.Watch, r.Marks, r.Sysctls, r.Events, r.KeepLatest, r.Machine = nil, nil, nil, nil, nil, false, false
 	reply, err := g.agent.window(ctx, r)
 	if err == nil && reply.LateNs == 0 {
 		g.note(reply)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"linerate/internal/host/counters"
 	"linerate/internal/host/traffic"
@@ -68,6 +69,11 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	a.reader.Machine(&h.Begin)
 	scheduled(h)
 	h.Before = a.tables()
+	load, log := a.watchMachine(r)
+	defer log.Close() // of a window that ends early
+	if load != nil && load.Missing != "" && r.SampleNs > 0 {
+		h.Begin.Missing = append(h.Begin.Missing, "load: "+load.Missing)
+	}
 	if err := looking(ctx, r.BeginNs, arrivals); err != nil {
 		return message.WindowReply{}, err
 	}
@@ -77,7 +83,15 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	if r.KeepLatest {
 		kept = a.keepLatest(engine, read, reply)
 	}
-	err := a.inside(ctx, engine, r, arrivals, kept, h)
+	err := a.inside(ctx, r, func(at int64) {
+		kept.look(at)
+		s := a.sample(engine)
+		load.Enter(&s)
+		s.EndedNs = sched.Now()
+		h.Series = append(h.Series, s)
+		log.Look()
+		arrivals.Look()
+	}, arrivals)
 	if short, is := errors.AsType[cutError](err); is {
 		r.EndNs, r.StopNs = short.EndNs, short.StopNs
 		engine.Shorten(r.EndNs, r.StopNs)
@@ -98,6 +112,8 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	h.GeneratorCPU = engine.GeneratorCPU()
 	a.reader.Machine(&h.End)
 	h.CPUBusy = busy(h.Begin.CPU, h.End.CPU)
+	log.Look()
+	h.Log = log.Close()
 	snapshot, err := a.snapshot(r)
 	if err != nil {
 		return message.WindowReply{}, err
@@ -142,8 +158,18 @@ type cutError struct{ message.CutRequest }
 
 func (cutError) Error() string { return "the window was cut short" }
 
-// inside takes samples until the window ends, or a cutError says that it is to end earlier.
-func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.WindowRequest, arrivals *counters.Arrivals, kept *latest, h *record.HostReading) error {
+// watchMachine prepares what is read of the machine inside a window: nothing (nil), unless it
+// is asked for.
+func (a *agent) watchMachine(r message.WindowRequest) (*counters.Load, *counters.Log) {
+	if !r.Machine {
+		return nil, nil
+	}
+	return a.reader.WatchLoad(time.Duration(r.SampleNs), time.Duration(r.EndNs-r.BeginNs)), counters.WatchLog()
+}
+
+// inside calls sample at each interval until the window ends, or a cutError says that it is to
+// end earlier.
+func (a *agent) inside(ctx context.Context, r message.WindowRequest, sample func(at int64), arrivals *counters.Arrivals) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	a.cuttable(func(to message.CutRequest) error {
@@ -159,9 +185,7 @@ func (a *agent) inside(ctx context.Context, engine *traffic.Engine, r message.Wi
 		if err := looking(ctx, at, arrivals); err != nil {
 			return err
 		}
-		kept.look(at)
-		h.Series = append(h.Series, a.sample(engine))
-		arrivals.Look()
+		sample(at)
 	}
 	return looking(ctx, r.EndNs, arrivals)
 }

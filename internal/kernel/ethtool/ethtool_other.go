@@ -25,6 +25,9 @@ func (*Handle) Driver(string) string { return "" }
 // SpeedMbps returns 0.
 func (*Handle) SpeedMbps(string) int64 { return 0 }
 
+// Interrupts returns nothing.
+func (*Handle) Interrupts([]netlink.Link) []int { return nil }
+
 // NIC returns errors.ErrUnsupported.
 func (*Handle) NIC(netlink.Link) (record.NIC, error) { return record.NIC{}, errors.ErrUnsupported }
 

@@ -83,6 +83,21 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	}
 }
 
+// Interrupts are those of the devices of interfaces, in order. Of an interface that is of
+// another network namespace than /sys there are none.
+func (h *Handle) Interrupts(links []netlink.Link) (list []int) {
+	if h == nil {
+		return nil
+	}
+	for _, l := range links {
+		if h.sys.shows(l.Name, l.Index, l.MAC) {
+			list = append(list, h.sys.irqs(filepath.Join(h.sys.sys, "class/net", l.Name, "device"))...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // irqs are the interrupts of a device, in order.
 func (s sysfs) irqs(device string) (list []int) {
 	names := []string{text(device, "irq")}

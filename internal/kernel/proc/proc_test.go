@@ -169,7 +169,7 @@ func FuzzParseSoftirqs(f *testing.F) {
 		if table, err := parseSoftirqs(text); err == nil && (len(table.rows) == 0 || len(table.cpus) == 0) {
 			t.Error("nothing, and no error")
 		}
-		if sums, err := parseInterrupts(text); err == nil && len(sums) == 0 {
+		if table, err := parseCPUTable(text); err == nil && len(table.sums()) == 0 {
 			t.Error("no CPU, and no error")
 		}
 	})

@@ -13,21 +13,44 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
 
 // CPUEvents reads /proc/interrupts and /proc/softirqs: how often each CPU that is online
 // was interrupted since boot, without kinds of softirq that it never had.
 func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
-	interrupts, err := read(p, "interrupts", parseInterrupts)
+	list, _, err := p.EventsAndIRQs(nil)
+	return list, err
+}
+
+// EventsAndIRQs is CPUEvents with the counts of single interrupts on all CPUs, by number and
+// name ("41 eth0-rx-0").
+func (p Proc) EventsAndIRQs(irqs []int) (list []record.CPUEvents, counts map[string]uint64, err error) {
+	table, err := read(p, "interrupts", parseCPUTable)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	softirqs, err := read(p, "softirqs", parseSoftirqs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []record.CPUEvents
+	for _, irq := range irqs {
+		number := strconv.Itoa(irq)
+		row, is := table.rows[number]
+		if !is {
+			continue
+		}
+		if counts == nil {
+			counts = map[string]uint64{}
+		}
+		sum := uint64(0)
+		for _, n := range row {
+			sum += n
+		}
+		counts[strings.TrimSpace(number+" "+table.names[number])] = sum
+	}
+	interrupts := table.sums()
 	for _, cpu := range slices.Sorted(maps.Keys(interrupts)) {
 		events := record.CPUEvents{CPU: cpu, Interrupts: interrupts[cpu], Softirqs: map[string]uint64{}}
 		if column := slices.Index(softirqs.cpus, cpu); column >= 0 {
@@ -39,7 +62,7 @@ func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
 		}
 		list = append(list, events)
 	}
-	return list, nil
+	return list, counts, nil
 }
 
 // cpuTable is a table with a column for each CPU: a heading "CPU0 CPU1 CPU3", then lines
@@ -47,11 +70,13 @@ func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
 type cpuTable struct {
 	cpus []int
 	rows map[string][]uint64 // the counts of a line; some have fewer than there are CPUs
+	// names are the last words behind the counts, in /proc/interrupts what a driver calls it.
+	names map[string]string
 }
 
 func parseCPUTable(text []byte) (cpuTable, error) {
 	heading, lines, _ := bytes.Cut(text, []byte("\n"))
-	t := cpuTable{rows: map[string][]uint64{}}
+	t := cpuTable{rows: map[string][]uint64{}, names: map[string]string{}}
 	for _, word := range strings.Fields(string(heading)) {
 		n, err := strconv.Atoi(strings.TrimPrefix(word, "CPU"))
 		if err != nil || !strings.HasPrefix(word, "CPU") {
@@ -75,18 +100,18 @@ func parseCPUTable(text []byte) (cpuTable, error) {
 			}
 			counts = append(counts, n)
 		}
-		t.rows[strings.TrimSpace(name)] = counts
+		name = strings.TrimSpace(name)
+		t.rows[name] = counts
+		if words := strings.Fields(rest); len(words) > len(counts) {
+			t.names[name] = plain.Short(words[len(words)-1], 60)
+		}
 	}
 	return t, nil
 }
 
-// parseInterrupts returns the number of interrupts of each CPU that is online. Lines
-// without a column for each CPU (ERR, MIS) are left out.
-func parseInterrupts(text []byte) (map[int]uint64, error) {
-	t, err := parseCPUTable(text)
-	if err != nil {
-		return nil, err
-	}
+// sums is the number of interrupts of each CPU that is online. Lines without a column for
+// each CPU (ERR, MIS) are left out.
+func (t cpuTable) sums() map[int]uint64 {
 	sums := map[int]uint64{}
 	for i, cpu := range t.cpus {
 		sums[cpu] = 0
@@ -96,7 +121,7 @@ func parseInterrupts(text []byte) (map[int]uint64, error) {
 			}
 		}
 	}
-	return sums, nil
+	return sums
 }
 
 // parseSoftirqs reads a table that has a count of each kind for each CPU.

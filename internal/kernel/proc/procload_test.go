@@ -23,11 +23,12 @@ func TestCPUEvents(t *testing.T) {
 		t.Errorf("CPU 1: %+v", second)
 	}
 	// A CPU that is off line has no column among the interrupts.
-	if by, err := parseInterrupts([]byte("   CPU0  CPU3\n 1:  4  5  chip\nERR: 9\n")); err != nil || by[0] != 4 || by[3] != 5 || len(by) != 2 {
+	table, err := parseCPUTable([]byte("   CPU0  CPU3\n 1:  4  5  chip\nERR: 9\n"))
+	if by := table.sums(); err != nil || by[0] != 4 || by[3] != 5 || len(by) != 2 {
 		t.Errorf("%v, %v", by, err)
 	}
 	for _, text := range []string{"", "1: 2 3\n", "CPU0 CPUx\n"} {
-		if got, err := parseInterrupts([]byte(text)); err == nil {
+		if got, err := parseCPUTable([]byte(text)); err == nil {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}

@@ -18,6 +18,9 @@ type WindowRequest struct {
 	// Marks are instants of events on any host: the arrival times of the watched flows'
 	// packets before and after each are to be observed.
 	Marks []int64 `json:"marks,omitempty"`
+	// Machine: the host is to sample what its machine does, and to read its kernel's log. Of
+	// hosts that share a machine one does.
+	Machine bool `json:"machine,omitempty"`
 	// Sysctls to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
 	// Events are applied on the host during the window, in order.

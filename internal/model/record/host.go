@@ -69,8 +69,11 @@ type HostState struct {
 	// out; gc_thresh3 bounds them.
 	Neighbours map[string]int `json:"neighbour_entries,omitempty"`
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
-	Resolver   *Resolver      `json:"resolver,omitempty"`
-	Clock      *ClockSource   `json:"clock,omitempty"`
+	// Log is what the kernel's log has about the network, since it was booted or since older
+	// lines were overwritten.
+	Log      *KernelLog   `json:"kernel_log,omitempty"`
+	Resolver *Resolver    `json:"resolver,omitempty"`
+	Clock    *ClockSource `json:"clock,omitempty"`
 	// Governors are how many frequency policies have each governor; absent: the kernel has none.
 	Governors   map[string]int `json:"cpu_governors,omitempty"`
 	MemoryBytes int64          `json:"memory_bytes,omitempty"`

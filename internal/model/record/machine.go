@@ -17,3 +17,35 @@ type MemoryLoad struct {
 	SomeWaitedUs   uint64 `json:"some_waited_us"`
 	AllWaitedUs    uint64 `json:"all_waited_us"`
 }
+
+// KernelLog is what the kernel wrote into its log about the network: of a trial, from its
+// window's beginning to its end; of a snapshot, what is still kept. The log is the machine's.
+type KernelLog struct {
+	// Lines are at most MostLogLines, the latest, the oldest first. More is how many came before.
+	Lines []LogLine `json:"lines,omitempty"`
+	More  int       `json:"more,omitempty"`
+	// Missing is why the log was not read.
+	Missing string `json:"missing,omitempty"`
+}
+
+// LogLine is one line of the kernel's log.
+type LogLine struct {
+	// AtNs is when it was written, in nanoseconds: of a trial on the conductor's monotonic
+	// clock, of a snapshot since the host's boot. The kernel's own clock of the log may differ
+	// from the monotonic one; of a trial, AtNs is bounded by the samples between which the
+	// line came.
+	AtNs  int64  `json:"at_ns"`
+	Level int    `json:"level"` // 0 emergency … 3 error, 4 warning, … 7 debug
+	Text  string `json:"text"`
+}
+
+// MostLogLines bounds the lines that are kept.
+const MostLogLines = 50
+
+// Add adds a line, which displaces the oldest if there are too many.
+func (l *KernelLog) Add(line LogLine) {
+	if l.Lines = append(l.Lines, line); len(l.Lines) > MostLogLines {
+		l.Lines = l.Lines[1:]
+		l.More++
+	}
+}

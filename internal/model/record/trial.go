@@ -293,6 +293,9 @@ type HostReading struct {
 	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
 	// CarrierLosses are in the order of time.
 	CarrierLosses []CarrierLoss `json:"carrier_losses,omitempty"`
+	// Log is what the machine's kernel wrote about the network in the window; nil: it was not
+	// to be read here.
+	Log *KernelLog `json:"kernel_log,omitempty"`
 	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
 	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
 	CPUBusy      float64 `json:"cpu_busy"`
@@ -415,6 +418,12 @@ type Sample struct {
 	EndedNs    int64               `json:"ended_ns"`
 	Interfaces []InterfaceCounters `json:"interfaces"`
 	Qdiscs     []QdiscCounters     `json:"qdiscs,omitempty"`
+	// CPU, Events and IRQs are what the machine does, of some of the samples: each CPU's times,
+	// its interrupts and its softirqs NET_RX and NET_TX, and interrupts of NICs by number and
+	// name ("41 eth0-rx-0"), as in Reading. Of more than 64 CPUs there is only the sum.
+	CPU    []CPUTimes        `json:"cpu,omitempty"`
+	Events []CPUEvents       `json:"events,omitempty"`
+	IRQs   map[string]uint64 `json:"irqs,omitempty"`
 	// Flows are bytes received so far by this host's flows, by flow ID, and
 	// the sender's smoothed RTT and window where this host sends.
 	Flows []FlowSample `json:"flows,omitempty"`

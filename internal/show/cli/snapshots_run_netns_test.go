@@ -16,7 +16,8 @@ import (
 
 // TestRunKeepsSnapshots: a run keeps snapshots of real hosts from before its first trial and
 // after its last. That another process has changed one meanwhile is a warning, compare lists
-// it first, and the host rules find what the change brought about.
+// it first, and the host rules find what the change brought about. Trials have the load of the
+// machines and their kernels' logs.
 func TestRunKeepsSnapshots(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -51,6 +52,14 @@ func TestRunKeepsSnapshots(t *testing.T) {
 			got := slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.ID == "sack-off" && f.Host == "server" })
 			if got != want {
 				t.Errorf("run %s: finding sack-off %t, want %t: %+v", r.ID, got, want, r.Findings)
+			}
+		}
+
+		for _, h := range after.Trials[0].Hosts {
+			loads := slices.ContainsFunc(h.Series, func(s record.Sample) bool { return len(s.CPU) > 0 && len(s.Events) > 0 })
+			slow := slices.ContainsFunc(h.Begin.Missing, func(m string) bool { return strings.HasPrefix(m, "load: a reading takes") })
+			if loads == slow || h.Log == nil {
+				t.Errorf("%s: the samples have the machine's load: %t, missing %q; log %+v", h.Host, loads, h.Begin.Missing, h.Log)
 			}
 		}
 

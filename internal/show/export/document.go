@@ -138,6 +138,7 @@ type hostDocument struct {
 	Counters   map[string]int64   `json:"counters,omitempty"`
 	Others     *record.OtherFlows `json:"others,omitempty"`
 	Missing    []string           `json:"missing,omitempty"`
+	Log        *record.KernelLog  `json:"kernel_log,omitempty"`
 	// Only in a trial that is shown.
 	Snapshot *record.Snapshot  `json:"snapshot,omitempty"`
 	Series   []InterfaceSeries `json:"series,omitempty"`
@@ -203,7 +204,7 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 	for _, h := range t.Hosts {
 		host := hostDocument{
 			Host: h.Host, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, ProcessCPUS: h.ProcessCPUS,
-			Interfaces: loads(h), Counters: grown(h), Others: h.Others, Missing: h.End.Missing,
+			Interfaces: loads(h), Counters: grown(h), Others: h.Others, Missing: h.End.Missing, Log: h.Log,
 		}
 		if shown {
 			host.Snapshot, host.Series = &h.Snapshot, Series(h)
@@ -341,7 +342,6 @@ func JSON(w io.Writer, run *record.Run) error {
 	return Indented(w, documentOf(run))
 }
 
-// Trials writes every trial as it was recorded, samples, TCP_INFO and counters
 // Snapshots writes the run's snapshots of hosts into a directory, HOST-before.json and
 // HOST-after.json, as change makes them. It returns how many there are.
 func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (record.HostSnapshot, error)) (n int, err error) {
@@ -364,6 +364,7 @@ func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (re
 	return n, nil
 }
 
+// Trials writes every trial as it was recorded, samples, TCP_INFO and counters
 // included: gzip, one JSON document (record.Trial) a line.
 func Trials(w io.Writer, run *record.Run) error {
 	z := gzip.NewWriter(w)

@@ -117,7 +117,7 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1, "notes": 1}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1, "load": 0, "log": 0, "notes": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {

@@ -76,6 +76,9 @@ var Tables = []Table{
 			"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
 	{"series", "one row per sample of an interface or flow inside a trial's window",
 		ofTrials("host at_s kind name rx_bytes tx_bytes received_bytes rtt_us snd_cwnd"), seriesRows},
+	{"load", "one row per CPU and per interrupt of a NIC between two samples inside a trial's window",
+		ofTrials("host at_s cpu irq user system softirq interrupt steal interrupts_per_s net_rx_per_s net_tx_per_s"), loadRows},
+	{"log", "one row per line of the kernel's log about the network inside a trial's window", ofTrials("host at_s level text"), logRows},
 	{"notes", "one row per note on the run", named("run name time note"), noteRows},
 }
 

@@ -1,0 +1,74 @@
+package proc
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+)
+
+// networkMessages are what lines of the kernel's log are about that concern the network. The
+// texts are those of net/ and drivers/net/ in the kernel; a line of a network device is known
+// by its key DEVICE=n… or SUBSYSTEM=net as well.
+var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
+	`\bcarrier\b`,
+	`netdev watchdog`, `transmit queue \d+ timed out`, // net/sched/sch_generic.c
+	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`, // net/core/dev.c, net/bridge
+	`possible syn flooding`, `\btcp: (out of memory|too many orphaned|request_sock)`, // net/ipv4
+	`martian (source|destination)`, `\bnf_conntrack: .*(full|dropping)`, `table full, dropping packet`,
+	`neighbou?r.* table overflow`, `duplicate address detected`, `\bdad\b`,
+	`\b(bond|team|br|vlan|vxlan|veth|macvlan|wlan|eth|en[opsx])\d+\S*:`, `\bbonding:`,
+	`reset(ting)? adapter`, `\btx (hang|timeout)`, `\bpage allocation failure\b`, `\brcu.*stall`, `soft lockup`,
+	`(firmware|nvm|phy).*(fail|error)`, `\bpcie? .*(bandwidth|width|speed)`, `\bunregister_netdevice: waiting\b`,
+}, "|"))
+
+// mostLogLine bounds a line, in characters.
+const mostLogLine = 300
+
+// logLine reads a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg):
+// "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,…];TEXT" and lines " KEY=VALUE". False: it is none,
+// or not about the network.
+func logLine(text string) (line record.LogLine, network bool, err error) {
+	head, body, found := strings.Cut(text, ";")
+	fields := strings.Split(head, ",")
+	if !found || len(fields) < 4 {
+		return line, false, fmt.Errorf("%.40q is no record of /dev/kmsg", text)
+	}
+	priority, err1 := strconv.Atoi(fields[0])
+	us, err2 := strconv.ParseInt(fields[2], 10, 64)
+	if err1 != nil || err2 != nil || us < 0 || us > 1<<62/1000 {
+		return line, false, fmt.Errorf("%.40q is no record of /dev/kmsg", text)
+	}
+	message, keys, _ := strings.Cut(body, "\n")
+	const levels = 8 // and above them the facility, 0 of the kernel
+	if priority >= levels {
+		return line, false, nil // a program's
+	}
+	line = record.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
+	network = networkMessages.MatchString(message) || strings.Contains(keys, " DEVICE=n") || strings.Contains(keys, " SUBSYSTEM=net\n")
+	return line, network, nil
+}
+
+// unescaped replaces \xNN, which stands for characters that are not printable.
+func unescaped(text string) string {
+	if !strings.Contains(text, `\x`) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		if strings.HasPrefix(text, `\x`) && len(text) >= 4 {
+			if n, err := strconv.ParseUint(text[2:4], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				text = text[4:]
+				continue
+			}
+		}
+		b.WriteByte(text[0])
+		text = text[1:]
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}

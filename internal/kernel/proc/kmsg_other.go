@@ -1,0 +1,21 @@
+//go:build !linux
+
+package proc
+
+import (
+	"errors"
+
+	"linerate/internal/model/record"
+)
+
+// KernelLog is not read on this system.
+type KernelLog struct{}
+
+// OpenKernelLog is an error: the log is not read on this system.
+func OpenKernelLog(bool) (*KernelLog, error) { return nil, errors.ErrUnsupported }
+
+// Close does nothing.
+func (*KernelLog) Close() {}
+
+// Read passes nothing.
+func (*KernelLog) Read(func(record.LogLine)) error { return nil }
