@@ -16,6 +16,7 @@ var otherSkips = map[string]string{
 	"internal/kernel/kerneltest/kerneltest_linux.go":     "passes on a skip from inside the namespace",
 	"internal/host/apply/formats_netns_test.go":          "needs programs that script/parsers unpacks",
 	"internal/host/apply/qdisc_netns_test.go":            "needs qdiscs that are modules; make machines has them",
+	"internal/kernel/netlink/stack_netns_test.go":        "needs bonds and VLANs of bridges, which are modules; make machines has them",
 	"internal/kernel/machinetest/packages_linux_test.go": "runs what script/machines is given",
 	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
 	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",

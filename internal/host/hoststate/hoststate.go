@@ -117,6 +117,13 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part("uptime", func() (err error) { s.UptimeS, err = p.UptimeS(); return err })
 	s.FirstNamespace = netlink.First()
 	part("nics", func() (err error) { s.NICs, err = nics(snapshot); return err })
+	part("modules", func() (err error) { return modules(s.NICs) })
+	part("bridges", func() (err error) {
+		return withConn(func(c *netlink.Conn) (err error) { s.Bridges, err = c.Bridges(); return err })
+	})
+	part("bonds", func() (err error) {
+		return withConn(func(c *netlink.Conn) (err error) { s.Bonds, err = c.Bonds(); return err })
+	})
 	part("parameters", func() (err error) { s.Parameters, err = parameters(); return err })
 	part("parameter files", func() (err error) { s.Files, err = parameterFiles(); return err })
 	part("sockets", func() error { return sockets(&s, holders) })
@@ -127,6 +134,8 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part("clock", func() (err error) { s.Clock, err = proc.ClockSource(); return err })
 	part("frequency governors", func() error { s.Governors = proc.CPUFreq("").Governors(); return nil })
 	part("memory", func() (err error) { s.MemoryBytes, err = p.MemoryBytes(); return err })
+	part("firmware", func() (err error) { s.Firmware, err = proc.Firmware(""); return err })
+	part("kernel log", func() (err error) { s.Log, err = kernelLog(); return err })
 	part("open files", func() (err error) { s.OpenFiles, s.MostFiles, err = p.Files(); return err })
 	return s
 }
@@ -156,6 +165,51 @@ func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
 		list = append(list, nic)
 	}
 	return list, err
+}
+
+func withConn(read func(*netlink.Conn) error) error {
+	conn, err := netlink.Dial()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return read(conn)
+}
+
+// modulesTime is after how long no further module is read: each takes some 100 ms, in which the
+// kernel's lock of interfaces is held.
+const modulesTime = 300 * time.Millisecond
+
+// modules adds their pluggable modules to NICs.
+func modules(nics []record.NIC) error {
+	h, err := ethtool.Open()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	began := sched.Now()
+	for i := range nics {
+		if nics[i].Bus == "" {
+			continue // no hardware
+		}
+		if took := time.Duration(sched.Now() - began); took > modulesTime {
+			return fmt.Errorf("those of %s and further interfaces: those before took %v", nics[i].Interface, took.Round(time.Millisecond))
+		}
+		nics[i].Module = h.Module(nics[i].Interface)
+	}
+	return nil
+}
+
+// kernelLog is what the kernel's log has about the network.
+func kernelLog() (*record.KernelLog, error) {
+	log, err := proc.OpenKernelLog(false)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	var lines record.KernelLog
+	err = log.Read(lines.Add)
+	return &lines, err
 }
 
 // machineParameters are those outside of net. that bear on the network.

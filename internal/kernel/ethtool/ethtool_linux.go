@@ -102,6 +102,7 @@ func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	}
 	h.link(&nic)
 	h.settings(&nic)
+	nic.FEC, nic.RSS = h.fec(l.Name), h.spreading(l.Name)
 	h.features(&nic)
 	h.counters(&nic)
 	return nic, errors.Join(err, h.sys.add(&nic, l))
@@ -186,4 +187,5 @@ func (h *Handle) counters(nic *record.NIC) {
 			nic.Counters[name] = int64(value)
 		}
 	}
+	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)
 }

@@ -28,6 +28,9 @@ func (*Handle) SpeedMbps(string) int64 { return 0 }
 // Interrupts returns nothing.
 func (*Handle) Interrupts([]netlink.Link) []int { return nil }
 
+// Module returns nothing.
+func (*Handle) Module(string) *record.Module { return nil }
+
 // NIC returns errors.ErrUnsupported.
 func (*Handle) NIC(netlink.Link) (record.NIC, error) { return record.NIC{}, errors.ErrUnsupported }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
 
@@ -79,7 +80,12 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	}
 	counts := s.interrupts()
 	for _, n := range s.irqs(dir) {
-		nic.IRQs = append(nic.IRQs, record.IRQ{IRQ: n, Affinity: text(s.proc, "irq", strconv.Itoa(n), "smp_affinity_list"), Count: counts[n]})
+		dir := filepath.Join(s.proc, "irq", strconv.Itoa(n))
+		irq := record.IRQ{IRQ: n, Name: counts[n].name, Affinity: text(dir, "smp_affinity_list"), Effective: text(dir, "effective_affinity_list"), Count: counts[n].count}
+		if node, err := strconv.Atoi(text(dir, "node")); err == nil {
+			irq.NUMA = &node
+		}
+		nic.IRQs = append(nic.IRQs, irq)
 	}
 }
 
@@ -123,22 +129,31 @@ func transfers(speed string) float64 {
 	return n
 }
 
-// interrupts are the counts of /proc/interrupts over all CPUs.
-func (s sysfs) interrupts() map[int]int64 {
-	counts := map[int]int64{}
+// interrupt is a line of /proc/interrupts: the count of all CPUs, and the driver's name for it.
+type interrupt struct {
+	count int64
+	name  string
+}
+
+func (s sysfs) interrupts() map[int]interrupt {
+	counts := map[int]interrupt{}
 	for line := range strings.Lines(text(s.proc, "interrupts")) {
 		name, rest, ok := strings.Cut(line, ":")
 		irq, err := strconv.Atoi(strings.TrimSpace(name))
 		if !ok || err != nil {
 			continue
 		}
-		for _, word := range strings.Fields(rest) {
+		var one interrupt
+		words := strings.Fields(rest)
+		for i, word := range words {
 			n, err := strconv.ParseInt(word, 10, 64)
 			if err != nil {
+				one.name = plain.Short(strings.Join(words[max(i, len(words)-1):], " "), 60)
 				break
 			}
-			counts[irq] += n
+			one.count += n
 		}
+		counts[irq] = one
 	}
 	return counts
 }

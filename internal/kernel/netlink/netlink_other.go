@@ -53,6 +53,9 @@ func (*Conn) Addresses() (addresses []Address, err error) {
 	return addresses, err
 }
 
+func (*Conn) Bridges() ([]record.Bridge, error) { return nil, unsupported("list bridges") }
+func (*Conn) Bonds() ([]record.Bond, error)     { return nil, unsupported("list bonds") }
+
 func (*Conn) LinkByName(string) (Link, error)     { return Link{}, unsupported("find interface") }
 func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change link") }
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
 
@@ -76,6 +78,22 @@ func (p Proc) Sockstat() (map[string]int64, error) {
 		}
 	}
 	return all, nil
+}
+
+// Firmware reads what the firmware says of the machine from a tree of sysfs; empty: /sys. A
+// machine without DMI has the model of its device tree, or nothing, which is no error.
+func Firmware(sys string) (*record.Firmware, error) {
+	read := func(parts ...string) string {
+		text, _ := os.ReadFile(filepath.Join(append([]string{cmp.Or(sys, "/sys")}, parts...)...))
+		return plain.Short(strings.TrimSpace(strings.Trim(string(text), "\x00")), 100)
+	}
+	dmi := func(name string) string { return read("class", "dmi", "id", name) }
+	f := record.Firmware{Vendor: dmi("sys_vendor"), Product: cmp.Or(dmi("product_name"), read("firmware", "devicetree", "base", "model")),
+		BIOS: strings.Join(strings.Fields(dmi("bios_vendor")+" "+dmi("bios_version")+" "+dmi("bios_date")), " ")}
+	if f == (record.Firmware{}) {
+		return nil, nil
+	}
+	return &f, nil
 }
 
 // UDPDrops are the datagrams for which sockets had no room, by the inodes of the sockets.

@@ -69,6 +69,8 @@ type HostState struct {
 	// out; gc_thresh3 bounds them.
 	Neighbours map[string]int `json:"neighbour_entries,omitempty"`
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
+	Bridges    []Bridge       `json:"bridges,omitempty"`
+	Bonds      []Bond         `json:"bonds,omitempty"`
 	// Log is what the kernel's log has about the network, since it was booted or since older
 	// lines were overwritten.
 	Log      *KernelLog   `json:"kernel_log,omitempty"`
@@ -77,6 +79,7 @@ type HostState struct {
 	// Governors are how many frequency policies have each governor; absent: the kernel has none.
 	Governors   map[string]int `json:"cpu_governors,omitempty"`
 	MemoryBytes int64          `json:"memory_bytes,omitempty"`
+	Firmware    *Firmware      `json:"firmware,omitempty"`
 	// OpenFiles and MostFiles are the machine's descriptors and their bound (fs.file-max).
 	OpenFiles int64 `json:"open_files,omitempty"`
 	MostFiles int64 `json:"most_files,omitempty"`
@@ -94,109 +97,6 @@ type StatePart struct {
 	EndedNs int64  `json:"ended_ns"`
 	// Missing is why it could not be read, or not all of it; empty: it was.
 	Missing string `json:"missing,omitempty"`
-}
-
-// NIC is an interface as its driver and the kernel's device model describe it
-// (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
-// Software devices have the parts that they support.
-type NIC struct {
-	Interface string `json:"interface"`
-	Driver    string `json:"driver,omitempty"`
-	Version   string `json:"driver_version,omitempty"`
-	Firmware  string `json:"firmware,omitempty"`
-	Bus       string `json:"bus,omitempty"` // "0000:03:00.0"
-	// Device is the vendor and device number of a PCI or USB device, "8086:10d3".
-	Device string `json:"device,omitempty"`
-	// PCIe link: width in lanes and speed in GT/s, negotiated and highest; USB speed in Mbit/s.
-	PCIe    *PCIeLink `json:"pcie,omitempty"`
-	USBMbps float64   `json:"usb_mbps,omitempty"`
-	// NUMA is the node of the device, -1 for none; absent: not a hardware device.
-	NUMA *int `json:"numa_node,omitempty"`
-
-	OperState string `json:"operstate,omitempty"`
-	Carrier   bool   `json:"carrier"`
-	// CarrierChanges are those since the interface was made.
-	CarrierChanges int64 `json:"carrier_changes"`
-	Promiscuous    bool  `json:"promiscuous,omitempty"`
-	Wireless       bool  `json:"wireless,omitempty"`
-	TxQueueLen     int   `json:"tx_queue_len"`
-	// Peer is the index of the other end of a veth pair, or of the interface that this one is
-	// made on; 0: none.
-	Peer int `json:"peer_index,omitempty"`
-
-	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
-	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
-	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known
-	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
-	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest that it advertises
-
-	Rings    *Rings           `json:"rings,omitempty"`
-	Channels *Channels        `json:"channels,omitempty"`
-	Coalesce *Coalesce        `json:"coalesce,omitempty"`
-	Pause    *Pause           `json:"pause,omitempty"`
-	Features map[string]bool  `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
-	Fixed    []string         `json:"fixed_features,omitempty"` // those that cannot be changed
-	Queues   []NICQueue       `json:"queues,omitempty"`
-	IRQs     []IRQ            `json:"irqs,omitempty"`
-	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names
-}
-
-// PCIeLink is negotiated and highest width and speed (Documentation/ABI/testing/sysfs-bus-pci).
-type PCIeLink struct {
-	Width     int     `json:"width"`
-	MostWidth int     `json:"most_width"`
-	GTps      float64 `json:"gt_per_s"`
-	MostGTps  float64 `json:"most_gt_per_s"`
-}
-
-// Rings are the lengths of receive and transmit rings in descriptors, and the longest.
-type Rings struct {
-	Rx     int `json:"rx"`
-	MostRx int `json:"most_rx"`
-	Tx     int `json:"tx"`
-	MostTx int `json:"most_tx"`
-}
-
-// Channels are the numbers of queues with interrupts, and the highest.
-type Channels struct {
-	Rx           int `json:"rx"`
-	MostRx       int `json:"most_rx"`
-	Tx           int `json:"tx"`
-	MostTx       int `json:"most_tx"`
-	Combined     int `json:"combined"`
-	MostCombined int `json:"most_combined"`
-}
-
-// Coalesce is how long interrupts wait for more packets.
-type Coalesce struct {
-	RxUs     int  `json:"rx_us"`
-	RxFrames int  `json:"rx_frames"`
-	TxUs     int  `json:"tx_us"`
-	TxFrames int  `json:"tx_frames"`
-	AdaptRx  bool `json:"adaptive_rx"`
-	AdaptTx  bool `json:"adaptive_tx"`
-}
-
-// Pause is flow control by IEEE 802.3 pause frames.
-type Pause struct {
-	Autoneg bool `json:"autoneg"`
-	Rx      bool `json:"rx"`
-	Tx      bool `json:"tx"`
-}
-
-// NICQueue is one queue with the CPUs that packets are steered to (RPS, XPS,
-// Documentation/networking/scaling.rst), as hexadecimal masks.
-type NICQueue struct {
-	Queue string `json:"queue"` // "rx-0", "tx-0"
-	CPUs  string `json:"cpus,omitempty"`
-	Flows int    `json:"rps_flows,omitempty"`
-}
-
-// IRQ is one interrupt of a NIC.
-type IRQ struct {
-	IRQ      int    `json:"irq"`
-	Affinity string `json:"affinity"` // CPUs, "0-3"
-	Count    int64  `json:"count"`    // of all CPUs, since boot
 }
 
 // ParameterLine is one kernel parameter in a file of sysctl.d(5).
@@ -275,6 +175,14 @@ type KernelDrop struct {
 	Protocol  string `json:"protocol,omitempty"`  // "IPv4 UDP", "LLDP", "0x88B5"
 	Place     string `json:"place,omitempty"`     // the kernel's function
 	Packets   int64  `json:"packets"`
+}
+
+// Firmware is the machine as its firmware describes it (Documentation/ABI/testing/sysfs-firmware-dmi-entries,
+// or the model of a device tree). Serial numbers are left out.
+type Firmware struct {
+	Vendor  string `json:"vendor,omitempty"`
+	Product string `json:"product,omitempty"`
+	BIOS    string `json:"bios,omitempty"` // vendor, version and date
 }
 
 // EvaluationSchema is the schema of Evaluation.

@@ -25,6 +25,8 @@ var sections = []struct {
 	{"reading.snapshot.arp_answers", "ARP answers", passing},
 	{"reading.snapshot.fdb", "forwarding table", passing},
 	{"state.nics", "NICs", network},
+	{"state.bridges", "bridges", network},
+	{"state.bonds", "bonds", network},
 	{"state.parameters", "parameters", machine},
 	{"state.parameter_files", "parameter files", machine},
 	{"state.listeners", "listeners", passing},
@@ -33,6 +35,7 @@ var sections = []struct {
 	{"state.clock.synchronised", "clock", machine},
 	{"state.cpu_governors", "CPUs", machine},
 	{"state.memory_bytes", "machine", machine},
+	{"state.firmware", "machine", machine},
 	{"state.conntrack.most", "connection tracking", machine},
 	{"environment", "machine", environment},
 	{"reading.end.interfaces", "interface counters", counting},
@@ -53,7 +56,10 @@ const (
 )
 
 // volatile are the ends of paths of values that change all the time, or that say nothing.
-var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".peer_index"}
+var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity"}
+
+// volatileParts are parts of NICs that change all the time.
+var volatileParts = []string{".driver_counters.", ".meanings.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
 
 // volatileKeys are kernel parameters that are figures of the moment.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
@@ -184,7 +190,7 @@ func isVolatile(path string) bool {
 	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") || // which come with their addresses
 		slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
 		slices.ContainsFunc(volatileKeys, func(key string) bool { return strings.HasSuffix(path, key) }) ||
-		strings.Contains(path, ".driver_counters.") || strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
+		slices.ContainsFunc(volatileParts, func(part string) bool { return strings.Contains(path, part) }) || strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
 }
 
 // flattened is a document as values by path: members of lists by what identifies them, others

@@ -1,0 +1,23 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"linerate/internal/model/record"
+)
+
+// snapshotTimeout bounds a snapshot of this host.
+const snapshotTimeout = 3 * time.Second
+
+// snapshot takes one of this host, which is the local agent's to see. The measurement goes on
+// without it.
+func (s *session) snapshot(ctx context.Context, into **record.HostSnapshot) {
+	ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
+	defer cancel()
+	s.local.Host = record.NodeClient
+	if err := s.group.Bus.Call(ctx, record.NodeClient, "snapshot", struct{}{}, into); err != nil {
+		s.local.Missing = err.Error()
+	}
+}

@@ -1,0 +1,65 @@
+//go:build !portable
+
+package ethtool
+
+import (
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/record"
+)
+
+// fecParam is struct ethtool_fecparam (linux/ethtool.h).
+type fecParam struct{ cmd, active, configured, reserved uint32 }
+
+// fecNames are the bits ETHTOOL_FEC_NONE and the others, as ethtool(8) writes them.
+var fecNames = [...]string{"none", "auto", "off", "rs", "baser", "llrs"}
+
+func fecText(bits uint32) string {
+	var names []string
+	for i, name := range fecNames {
+		if bits&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// fec reads forward error correction; nil: the interface has none.
+func (h *Handle) fec(name string) *record.FEC {
+	p := fecParam{cmd: unix.ETHTOOL_GFECPARAM}
+	if h.call(name, unsafe.Pointer(&p)) != nil || p.active|p.configured == 0 {
+		return nil
+	}
+	return &record.FEC{Active: fecText(p.active), Configured: fecText(p.configured)}
+}
+
+// spreading reads how packets are spread over queues; nil: the interface does not say.
+func (h *Handle) spreading(name string) *record.RSS {
+	var rss record.RSS
+	rss.Table, _ = h.rss(name, "table")
+	for kind := range flowTypes {
+		if fields, err := h.rss(name, kind); err == nil {
+			if rss.Fields == nil {
+				rss.Fields = map[string]string{}
+			}
+			rss.Fields[kind] = fields
+		}
+	}
+	if rss.Table == "" && rss.Fields == nil {
+		return nil
+	}
+	return &rss
+}
+
+// Module reads the pluggable module of an interface, by a bus that takes some 100 ms; nil: it
+// has none, or its driver does not read it.
+func (h *Handle) Module(name string) *record.Module {
+	memory, err := h.ioctl.ModuleEeprom(name)
+	if err != nil {
+		return nil
+	}
+	return parseModule(memory)
+}

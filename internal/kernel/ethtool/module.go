@@ -1,0 +1,75 @@
+package ethtool
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+)
+
+// parseModule reads the memory of a pluggable module as ethtool -m returns it: of an SFP
+// (SFF-8472) 256 bytes of address A0h and 256 of A2h, of a QSFP (SFF-8636) page 00h. nil: it
+// is of another kind.
+func parseModule(memory []byte) *record.Module {
+	if len(memory) == 0 {
+		return nil
+	}
+	const sfp, qsfp, qsfpPlus, qsfp28 = 0x03, 0x0c, 0x0d, 0x11
+	switch memory[0] {
+	case sfp:
+		return parseSFP(memory)
+	case qsfp, qsfpPlus, qsfp28:
+		return parseQSFP(memory)
+	}
+	return nil
+}
+
+func parseSFP(memory []byte) *record.Module {
+	if len(memory) < 96 {
+		return nil
+	}
+	m := &record.Module{Vendor: padded(memory[20:36]), Part: padded(memory[40:56])}
+	// Byte 92: diagnostics are there, and calibrated by the module itself.
+	const there, calibrated, diagnostics = 1 << 6, 1 << 5, 256
+	if memory[92]&there == 0 || memory[92]&calibrated == 0 || len(memory) < diagnostics+106 {
+		return m
+	}
+	d := memory[diagnostics:]
+	m.TemperatureC = temperature(d[96:])
+	m.TxPowerDBm, m.RxPowerDBm = powers(d[102:104]), powers(d[104:106])
+	return m
+}
+
+func parseQSFP(memory []byte) *record.Module {
+	if len(memory) < 184 {
+		return nil
+	}
+	return &record.Module{Vendor: padded(memory[148:164]), Part: padded(memory[168:184]), TemperatureC: temperature(memory[22:]),
+		RxPowerDBm: powers(memory[34:42]), TxPowerDBm: powers(memory[50:58])}
+}
+
+// padded is a text that is filled up with spaces.
+func padded(text []byte) string {
+	return strings.TrimSpace(plain.Line(strings.ToValidUTF8(string(text), "")))
+}
+
+// temperature is signed, in 1/256 °C.
+func temperature(b []byte) float64 {
+	return math.Round(float64(int16(binary.BigEndian.Uint16(b)))/256*10) / 10
+}
+
+// powers are in 0.1 µW each; nil: all are 0, which is not measured or no light.
+func powers(b []byte) (list []float64) {
+	lit := false
+	for ; len(b) >= 2; b = b[2:] {
+		n := binary.BigEndian.Uint16(b)
+		lit = lit || n > 0
+		list = append(list, math.Round(10*math.Log10(max(float64(n), 1)/10000)*10)/10)
+	}
+	if !lit {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,212 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/device"
+	"linerate/internal/model/record"
+)
+
+// Attributes of linux/if_link.h and linux/if_bridge.h that package unix lacks.
+const (
+	infoSlaveData = 5 // IFLA_INFO_SLAVE_DATA
+
+	bridgeSTP, bridgeFiltering = 5, 7 // IFLA_BR_STP_STATE, IFLA_BR_VLAN_FILTERING
+
+	bridgeVLANs                                  = 2 // IFLA_BRIDGE_VLAN_INFO
+	vlanPVID, vlanUntagged, vlanBegin, vlanRange = 1 << 1, 1 << 2, 1 << 3, 1 << 4
+	compressedVLANs                              = 1 << 2 // RTEXT_FILTER_BRVLAN_COMPRESSED
+
+	bondMode, bondMIIMon, bondLACPRate                    = 1, 3, 21
+	slaveState, slaveLink, slaveFailures, slaveAggregator = 1, 2, 3, 6
+)
+
+var (
+	bondModes  = [...]string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
+	bondLinks  = [...]string{"up", "going down", "down", "going back"}
+	bondStates = [...]string{"active", "backup"}
+	lacpRates  = [...]string{"slow", "fast"}
+)
+
+// nameOf is the name of a number, or the number.
+func nameOf(names []string, data []byte) string {
+	if len(data) == 0 {
+		return ""
+	}
+	if n := int(data[0]); n < len(names) {
+		return names[n]
+	}
+	return fmt.Sprint(data[0])
+}
+
+// Bridges lists the bridges with their ports and VLANs, and Bonds the bonds with their slaves,
+// each in the kernel's order.
+func (c *Conn) Bridges() ([]record.Bridge, error) {
+	bridges, _, err := c.stacks()
+	if err != nil || len(bridges) == 0 {
+		return nil, err
+	}
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	type port struct {
+		index, master int
+		vlans         []string
+	}
+	request := appendUint32(ifinfomsg(unix.AF_BRIDGE, 0, 0, 0), unix.IFLA_EXT_MASK, compressedVLANs)
+	ports, err := list(c, "list VLANs of bridges", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{request},
+		each(func(body []byte) (p port) {
+			p.index = indexOf(body)
+			for a := range attributes(body[ifinfomsgLen:]) {
+				switch a.kind {
+				case unix.IFLA_MASTER:
+					p.master = int(a.uint32())
+				case unix.IFLA_AF_SPEC:
+					p.vlans = vlansOf(a.data)
+				}
+			}
+			return p
+		}))
+	for i := range bridges {
+		b := &bridges[i]
+		for _, p := range ports {
+			if names[p.master] == b.Interface || names[p.index] == b.Interface {
+				b.Ports = append(b.Ports, record.BridgePort{Interface: names[p.index], VLANs: p.vlans})
+			}
+		}
+	}
+	return bridges, err
+}
+
+// vlansOf spells the VLANs of a port: "1 PVID untagged", "10-20".
+func vlansOf(spec []byte) (list []string) {
+	begin := 0
+	for a := range attributes(spec) {
+		if a.kind != bridgeVLANs || len(a.data) < 4 {
+			continue
+		}
+		flags, id := native.Uint16(a.data), int(native.Uint16(a.data[2:]))
+		if flags&vlanBegin != 0 {
+			begin = id
+			continue
+		}
+		text := fmt.Sprint(id)
+		if flags&vlanRange != 0 {
+			text = fmt.Sprintf("%d-%d", begin, id)
+		}
+		if flags&vlanPVID != 0 {
+			text += " PVID"
+		}
+		if flags&vlanUntagged != 0 {
+			text += " untagged"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// Bonds: see Bridges.
+func (c *Conn) Bonds() ([]record.Bond, error) {
+	_, bonds, err := c.stacks()
+	return bonds, err
+}
+
+// stacks reads the bridges and bonds of the namespace.
+func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error) {
+	type member struct {
+		master int
+		record.BondMember
+	}
+	of := map[int]int{}                                                                   // the places of bonds, by index
+	request := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, 1<<3) // RTEXT_FILTER_SKIP_STATS
+	members, err := list(c, "list bridges and bonds", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{request},
+		func(body []byte, _ int64) (member, bool) {
+			l, master := parseLink(body)
+			m := member{master: master, BondMember: record.BondMember{Interface: l.Name}}
+			slave := false
+			for a := range attributes(body[ifinfomsgLen:]) {
+				if a.kind != unix.IFLA_LINKINFO {
+					continue
+				}
+				for info := range attributes(a.data) {
+					switch {
+					case info.kind == unix.IFLA_INFO_DATA && l.Kind == "bridge":
+						bridges = append(bridges, parseBridge(l.Name, info.data))
+					case info.kind == unix.IFLA_INFO_DATA && l.Kind == bondKind:
+						of[l.Index] = len(bonds)
+						bonds = append(bonds, parseBond(l.Name, info.data))
+					case info.kind == unix.IFLA_INFO_SLAVE_KIND:
+						slave = cString(info.data) == bondKind
+					case info.kind == infoSlaveData && slave:
+						m.BondMember = parseSlave(l.Name, info.data)
+					}
+				}
+			}
+			return m, slave
+		})
+	for _, m := range members {
+		if place, is := of[m.master]; is {
+			bonds[place].Slaves = append(bonds[place].Slaves, m.BondMember)
+		}
+	}
+	return bridges, bonds, err
+}
+
+func parseBridge(name string, data []byte) record.Bridge {
+	b := record.Bridge{Interface: name}
+	for a := range attributes(data) {
+		switch a.kind {
+		case bridgeSTP:
+			b.STP = a.uint32() != 0
+		case bridgeFiltering:
+			b.VLANFiltering = len(a.data) > 0 && a.data[0] != 0
+		}
+	}
+	return b
+}
+
+func parseBond(name string, data []byte) record.Bond {
+	b := record.Bond{Interface: name}
+	for a := range attributes(data) {
+		switch a.kind {
+		case bondMode:
+			b.Mode = nameOf(bondModes[:], a.data)
+		case bondMIIMon:
+			b.MIIMonMs = int(a.uint32())
+		case bondLACPRate:
+			b.LACPRate = nameOf(lacpRates[:], a.data)
+		case unix.IFLA_BOND_XMIT_HASH_POLICY:
+			if len(a.data) > 0 {
+				b.HashPolicy = device.PolicyOf(a.data[0])
+			}
+		}
+	}
+	if b.Mode != "802.3ad" {
+		b.LACPRate = ""
+	}
+	return b
+}
+
+func parseSlave(name string, data []byte) record.BondMember {
+	m := record.BondMember{Interface: name}
+	for a := range attributes(data) {
+		switch a.kind {
+		case slaveState:
+			m.State = nameOf(bondStates[:], a.data)
+		case slaveLink:
+			m.Link = nameOf(bondLinks[:], a.data)
+		case slaveFailures:
+			m.LinkFailures = int(a.uint32())
+		case slaveAggregator:
+			if len(a.data) >= 2 {
+				m.Aggregator = int(native.Uint16(a.data))
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,176 @@
+package record
+
+// NIC is an interface as its driver and the kernel's device model describe it
+// (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
+// Software devices have the parts that they support.
+type NIC struct {
+	Interface string `json:"interface"`
+	Driver    string `json:"driver,omitempty"`
+	Version   string `json:"driver_version,omitempty"`
+	Firmware  string `json:"firmware,omitempty"`
+	Bus       string `json:"bus,omitempty"` // "0000:03:00.0"
+	// Device is the vendor and device number of a PCI or USB device, "8086:10d3".
+	Device string `json:"device,omitempty"`
+	// PCIe link: width in lanes and speed in GT/s, negotiated and highest; USB speed in Mbit/s.
+	PCIe    *PCIeLink `json:"pcie,omitempty"`
+	USBMbps float64   `json:"usb_mbps,omitempty"`
+	// NUMA is the node of the device, -1 for none; absent: not a hardware device.
+	NUMA *int `json:"numa_node,omitempty"`
+
+	OperState string `json:"operstate,omitempty"`
+	Carrier   bool   `json:"carrier"`
+	// CarrierChanges are those since the interface was made.
+	CarrierChanges int64 `json:"carrier_changes"`
+	Promiscuous    bool  `json:"promiscuous,omitempty"`
+	Wireless       bool  `json:"wireless,omitempty"`
+	TxQueueLen     int   `json:"tx_queue_len"`
+	// Peer is the index of the other end of a veth pair, or of the interface that this one is
+	// made on; 0: none.
+	Peer int `json:"peer_index,omitempty"`
+
+	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
+	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
+	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known
+	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
+	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest that it advertises
+
+	Rings    *Rings    `json:"rings,omitempty"`
+	Channels *Channels `json:"channels,omitempty"`
+	Coalesce *Coalesce `json:"coalesce,omitempty"`
+	Pause    *Pause    `json:"pause,omitempty"`
+	// FEC is forward error correction, and Module the pluggable module, where the driver reads it.
+	FEC      *FEC             `json:"fec,omitempty"`
+	Module   *Module          `json:"module,omitempty"`
+	RSS      *RSS             `json:"rss,omitempty"`
+	Features map[string]bool  `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
+	Fixed    []string         `json:"fixed_features,omitempty"` // those that cannot be changed
+	Queues   []NICQueue       `json:"queues,omitempty"`
+	IRQs     []IRQ            `json:"irqs,omitempty"`
+	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names
+	// Meanings are the sums of those counters that have one of Meanings.
+	Meanings map[string]int64 `json:"meanings,omitempty"`
+}
+
+// PCIeLink is negotiated and highest width and speed (Documentation/ABI/testing/sysfs-bus-pci).
+type PCIeLink struct {
+	Width     int     `json:"width"`
+	MostWidth int     `json:"most_width"`
+	GTps      float64 `json:"gt_per_s"`
+	MostGTps  float64 `json:"most_gt_per_s"`
+}
+
+// Rings are the lengths of receive and transmit rings in descriptors, and the longest.
+type Rings struct {
+	Rx     int `json:"rx"`
+	MostRx int `json:"most_rx"`
+	Tx     int `json:"tx"`
+	MostTx int `json:"most_tx"`
+}
+
+// Channels are the numbers of queues with interrupts, and the highest.
+type Channels struct {
+	Rx           int `json:"rx"`
+	MostRx       int `json:"most_rx"`
+	Tx           int `json:"tx"`
+	MostTx       int `json:"most_tx"`
+	Combined     int `json:"combined"`
+	MostCombined int `json:"most_combined"`
+}
+
+// Coalesce is how long interrupts wait for more packets.
+type Coalesce struct {
+	RxUs     int  `json:"rx_us"`
+	RxFrames int  `json:"rx_frames"`
+	TxUs     int  `json:"tx_us"`
+	TxFrames int  `json:"tx_frames"`
+	AdaptRx  bool `json:"adaptive_rx"`
+	AdaptTx  bool `json:"adaptive_tx"`
+}
+
+// Pause is flow control by IEEE 802.3 pause frames.
+type Pause struct {
+	Autoneg bool `json:"autoneg"`
+	Rx      bool `json:"rx"`
+	Tx      bool `json:"tx"`
+}
+
+// FEC is forward error correction of a link (ethtool --show-fec): "none", "off", "rs",
+// "baser", "llrs", "auto", or several with spaces between.
+type FEC struct {
+	Active     string `json:"active"`
+	Configured string `json:"configured"`
+}
+
+// Module is a pluggable module (SFF-8472, SFF-8636), without its serial number. Figures are
+// absent where it does not measure them; powers are of each lane.
+type Module struct {
+	Vendor       string    `json:"vendor,omitempty"`
+	Part         string    `json:"part,omitempty"`
+	TemperatureC float64   `json:"temperature_c,omitempty"`
+	RxPowerDBm   []float64 `json:"rx_power_dbm,omitempty"`
+	TxPowerDBm   []float64 `json:"tx_power_dbm,omitempty"`
+}
+
+// RSS is how received packets are spread over queues (Documentation/networking/scaling.rst):
+// the indirection table as ethtool -X takes it, and the hashed fields of each kind of packet
+// as ethtool -N takes them ("sdfn").
+type RSS struct {
+	Table  string            `json:"table,omitempty"`
+	Fields map[string]string `json:"fields,omitempty"`
+}
+
+// Bridge is a bridge with the VLANs of its ports; its forwarding table is in Snapshot.FDB.
+type Bridge struct {
+	Interface     string       `json:"interface"`
+	VLANFiltering bool         `json:"vlan_filtering"`
+	STP           bool         `json:"stp"`
+	Ports         []BridgePort `json:"ports,omitempty"`
+}
+
+// BridgePort is a port of a bridge, or the bridge itself as one. VLANs are as of bridge(8):
+// "1 PVID untagged", "10-20".
+type BridgePort struct {
+	Interface string   `json:"interface"`
+	VLANs     []string `json:"vlans,omitempty"`
+}
+
+// Bond is a bond (Documentation/networking/bonding.rst).
+type Bond struct {
+	Interface  string       `json:"interface"`
+	Mode       string       `json:"mode"`
+	HashPolicy string       `json:"hash_policy,omitempty"`
+	MIIMonMs   int          `json:"miimon_ms"`           // 0: links are not watched
+	LACPRate   string       `json:"lacp_rate,omitempty"` // of 802.3ad: slow, fast
+	Slaves     []BondMember `json:"slaves,omitempty"`
+}
+
+// BondMember is a slave of a bond.
+type BondMember struct {
+	Interface string `json:"interface"`
+	State     string `json:"state"` // active, backup
+	Link      string `json:"link"`  // up, going down, down, going back
+	// LinkFailures are those since it joined, and Aggregator is the group of 802.3ad to which
+	// it belongs: slaves of one bond in several groups do not work together.
+	LinkFailures int `json:"link_failures"`
+	Aggregator   int `json:"aggregator,omitempty"`
+}
+
+// NICQueue is one queue with the CPUs that packets are steered to (RPS, XPS,
+// Documentation/networking/scaling.rst), as hexadecimal masks.
+type NICQueue struct {
+	Queue string `json:"queue"` // "rx-0", "tx-0"
+	CPUs  string `json:"cpus,omitempty"`
+	Flows int    `json:"rps_flows,omitempty"`
+}
+
+// IRQ is one interrupt of a NIC.
+type IRQ struct {
+	IRQ      int    `json:"irq"`
+	Name     string `json:"name,omitempty"` // the driver's: "eth0-rx-0"
+	Affinity string `json:"affinity"`       // CPUs that it may have, "0-3"
+	// Effective are the CPUs that it has of them; absent: the kernel does not say.
+	Effective string `json:"effective_affinity,omitempty"`
+	// NUMA is the node of its memory, -1 for none; absent: the kernel does not say.
+	NUMA  *int  `json:"numa_node,omitempty"`
+	Count int64 `json:"count"` // of all CPUs, since boot
+}
