@@ -21,6 +21,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
+	"linerate/internal/science/diagnose"
 	"linerate/internal/show/export"
 	"linerate/internal/show/top"
 	"linerate/internal/show/words"
@@ -76,6 +77,9 @@ var completed = map[string]completion{
 	"lab exec":  {labHosts, filesToo},
 	"lab shell": {labHosts, alone},
 
+	"--accept":    {hostRules, alone},
+	"--unaccept":  {hostRules, alone},
+	"--explain":   {hostRules, alone},
 	"--resume":    {resumable, alone},
 	"--run":       {runNames, alone},
 	"--on":        {anyStudy, filesToo},
@@ -93,6 +97,14 @@ var completed = map[string]completion{
 	"--until":     {untilWords, alone},
 	"--sort":      {fixed(top.OrderNames()...), alone},
 	"--direction": {fixed(flow.Write, flow.Read, flow.Both), alone},
+}
+
+// hostRules are the rules of doctor.
+func hostRules(*pflag.FlagSet, []string) (ids []string) {
+	for _, r := range diagnose.Rules() {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 // fixed is a completer of these.

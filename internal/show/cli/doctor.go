@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"linerate/internal/host/hoststate"
 	"linerate/internal/model/record"
-	"linerate/internal/model/source"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/present"
@@ -25,6 +23,7 @@ type doctorFlags struct {
 	list       bool
 	explain    string
 	asJSON     bool
+	accepting  acceptFlags
 }
 
 var confidences = []string{record.Certain, record.Likely, record.Possible}
@@ -49,17 +48,25 @@ from it are one entry.
 In between the kernel's reasons for dropped packets are counted, where the kernel
 and the privileges allow it (kfree_skb: Linux 5.17, CAP_BPF and CAP_PERFMON).
 
+What you know of and leave as it is: --accept RULE --until DATE --because TEXT,
+on every host or on those of --host, by the names that findings have. Such
+findings are listed apart, do not count for --fail-on, and are findings again
+after the date. The list is in the notebook's directory.
+
 Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed;
 2 bad usage or input; 3 something was found.`,
 		Example: `  linerate doctor
   linerate doctor --over 10s --host root@nas --host root@client
   linerate doctor nas.json client.json
-  linerate doctor --explain wrong-neighbour`,
+  linerate doctor --explain wrong-neighbour
+  linerate doctor --accept clock-unsynchronised --until 2027-01-31 --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
+			if err := errors.Join(append(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args)...)...); err != nil {
 				return usageError(err)
 			}
 			switch {
+			case f.accepting.given():
+				return f.accepting.run(s, f.hosts, f.asJSON)
 			case f.explain != "":
 				return f.explained(s)
 			case f.list:
@@ -80,6 +87,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
+	f.accepting.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1)")
 	return cmd
 }
@@ -90,20 +98,19 @@ type ruleList struct {
 }
 
 func (f doctorFlags) explained(s streams) error {
+	if err := knownRule("--explain", f.explain); err != nil {
+		return usageError(err)
+	}
 	rules := diagnose.Rules()
 	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == f.explain })
-	if i < 0 {
-		var ids []string
-		for _, r := range rules {
-			ids = append(ids, r.ID)
-		}
-		return usageError(fmt.Errorf("--explain %s: no such rule%s; linerate doctor --list has them", f.explain, source.DidYouMean(f.explain, ids)))
-	}
 	return s.answer(f.asJSON, rules[i], asText(present.Rule(rules[i])))
 }
 
 func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot) error {
 	e := diagnose.Hosts(snapshots)
+	if err := applyAccepted(&e); err != nil {
+		return err
+	}
 	e.Answer = answer.Doctor(e)
 	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
 		return err

@@ -205,3 +205,16 @@ func together(group []record.Finding, all bool) record.Finding {
 	}
 	return f
 }
+
+// AcceptedFindings are those that the user accepts, with the reason and without fix.
+func AcceptedFindings(accepted []record.AcceptedFinding) (list []document.Block) {
+	for i, f := range accepted {
+		s := findingStatement(f.Finding, false, f.Evidence, nil)
+		if i == 0 {
+			s.Label = "Accepted"
+		}
+		s.Items = append(s.Items, document.Item{Mark: "·", Text: "accepted until " + f.Until + ": " + f.Because, Tone: document.Quiet})
+		list = append(list, s)
+	}
+	return list
+}

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 		Answer: e.Answer,
 	}
 	if blocks := evidence.HostFindings(e.Findings, all); len(blocks) > 0 {
+		d.Summary = append(d.Summary, blocks)
+	}
+	if blocks := evidence.AcceptedFindings(e.Accepted); len(blocks) > 0 {
 		d.Summary = append(d.Summary, blocks)
 	}
 	if t := dropTable(e, all); t != nil {
@@ -112,6 +116,22 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 		label = ""
 	}
 	return list
+}
+
+// Accepted lists which findings are accepted on a day (time.DateOnly), and until when.
+func Accepted(rules record.AcceptedRules, day string) document.Document {
+	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "on"}, {Head: "accepted until"}, {Head: "because", Wrap: true}}}
+	for _, a := range rules.Accepted {
+		until := a.Until
+		if a.Ended(day) {
+			until += " (passed)"
+		}
+		t.Add(a.Rule, cmp.Or(a.Host, "every host"), until, a.Because)
+	}
+	if len(t.Rows) == 0 {
+		return document.Document{Answer: "No findings are accepted."}
+	}
+	return document.Document{Summary: [][]document.Block{{t}}}
 }
 
 // Rules lists the rules of diagnosis.
