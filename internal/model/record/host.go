@@ -21,9 +21,12 @@ type HostSnapshot struct {
 	// second, whose counters are since boot.
 	OverS float64 `json:"over_s"`
 	// Redacted: addresses and names are replaced, each always by the same one.
-	Redacted bool        `json:"redacted,omitempty"`
-	State    HostState   `json:"state"`
-	Reading  HostReading `json:"reading"`
+	Redacted bool `json:"redacted,omitempty"`
+	// Pasted are the only parts of Reading that there are, where they were taken from what
+	// other tools print: interfaces, interface counters, neighbours, forwarding table, snmp.
+	Pasted  []string    `json:"pasted,omitempty"`
+	State   HostState   `json:"state"`
+	Reading HostReading `json:"reading"`
 }
 
 // HostSnapshots are those that a run keeps of a host: of each real one and, as a lab's hosts
@@ -205,6 +208,9 @@ type Evaluation struct {
 	Drops       []Drop        `json:"drops,omitempty"`
 	// DropsBy says for each host where its drops come from.
 	DropsBy []DropSource `json:"drops_by"`
+	// NotUnderstood are lines of a pasted text that are of no known form; Lost counts all.
+	NotUnderstood []string `json:"not_understood,omitempty"`
+	Lost          int      `json:"lines_not_understood,omitempty"`
 }
 
 // Sources of the drops of a host.

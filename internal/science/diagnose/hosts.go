@@ -208,6 +208,7 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 		// Rules of trials compare each interface with each neighbour of other hosts.
 		r.Snapshot.Neighbours = r.Snapshot.Neighbours[:min(len(r.Snapshot.Neighbours), mostNeighbours)]
 		r.Before.Neighbours = r.Before.Neighbours[:min(len(r.Before.Neighbours), mostNeighbours)]
+		r.Snapshot.FDB = r.Snapshot.FDB[:min(len(r.Snapshot.FDB), mostForwarded)]
 		r.Snapshot.Answers = r.Snapshot.Answers[:min(len(r.Snapshot.Answers), mostNeighbours)]
 		r.Snapshot.Interfaces = addressedFirst(r.Snapshot.Interfaces)
 		if boot {
@@ -221,7 +222,7 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 	f := gather(trial, &t)
 	for i, h := range f.hosts {
 		s := list[i]
-		h.state, h.overS, h.boot, h.cpus = s.State, s.OverS, boot, s.Host.CPUs
+		h.state, h.overS, h.boot, h.cpus, h.pasted = s.State, s.OverS, boot, s.Host.CPUs, s.Pasted
 		h.counted, h.queued = counted(h.reading), queued(h.reading)
 		if k := s.State.KernelDrops; k != nil {
 			h.trace(k.Rows)
@@ -233,8 +234,9 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 // mostFindings bounds those of one rule, so that one fault of a fleet does not hide the others.
 const mostFindings = 100
 
-// mostNeighbours bounds the neighbour entries of a host that are looked at.
-const mostNeighbours = 2000
+// mostNeighbours and mostForwarded bound the neighbour entries of a host, and the entries of a
+// switch's forwarding table, that are looked at.
+const mostNeighbours, mostForwarded = 2000, 20_000
 
 // addressedFirst are a host's interfaces, those with addresses before the others, at most
 // mostInterfaces: a snapshot may be from elsewhere.
@@ -296,6 +298,11 @@ func queued(r record.HostReading) (list []queue) {
 	return list
 }
 
+// NotPasted ends the reasons of rules for which a pasted text does not have enough.
+const NotPasted = ": " + notPasted
+
+const notPasted = "not in the pasted text"
+
 // lack is a host on which a rule cannot be evaluated, and why.
 type lack struct{ name, why string }
 
@@ -303,7 +310,7 @@ type lack struct{ name, why string }
 func lacking(r rule, f observed) (list []lack) {
 	for _, h := range f.hosts {
 		why := ""
-		for _, part := range r.parts {
+		for _, part := range r.needs() {
 			if missing := h.missing(part); missing != "" && why == "" {
 				why = part + ": " + missing
 			}
@@ -315,11 +322,27 @@ func lacking(r rule, f observed) (list []lack) {
 	return list
 }
 
+// needs are the parts of a snapshot that a rule needs, those of a reading included.
+func (r rule) needs() []string {
+	switch {
+	case len(r.parts) > 0:
+		return r.parts
+	case r.growth:
+		return []string{"interface counters"}
+	}
+	return []string{"interfaces"}
+}
+
 // missing is why a part of a host's snapshot was not read; empty: it was. A part of which
 // something was read counts as read.
 func (h *host) missing(part string) string {
 	s := h.state
+	if len(h.pasted) > 0 && !slices.Contains(h.pasted, part) {
+		return notPasted
+	}
 	switch part {
+	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
+		return ""
 	case "snmp":
 		if len(h.reading.End.SNMP) > 0 {
 			return ""

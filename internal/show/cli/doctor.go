@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/host/hoststate"
+	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/answer"
@@ -19,6 +21,7 @@ type doctorFlags struct {
 	hosts, via []string
 	over       time.Duration
 	failOn     string
+	paste      bool
 	all        bool
 	list       bool
 	explain    string
@@ -31,7 +34,7 @@ var confidences = []string{record.Certain, record.Likely, record.Possible}
 func newDoctorCommand(s streams) *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
-		Use:   "doctor [SNAPSHOT…]",
+		Use:   "doctor [SNAPSHOT…|--paste TEXT…]",
 		Short: "Find causes of a slow or broken network on a host, with evidence and fix",
 		Long: `Find causes of a slow or broken network on hosts, each with its evidence and
 what removes it. Nothing is changed.
@@ -48,6 +51,12 @@ from it are one entry.
 In between the kernel's reasons for dropped packets are counted, where the kernel
 and the privileges allow it (kfree_skb: Linux 5.17, CAP_BPF and CAP_PERFMON).
 
+With --paste the files, or standard input, are what other tools print, of one or
+more machines in one text: arp -n or arp -a, ip neigh, ip addr, ip -s link,
+bridge fdb, nstat -az or netstat -s, and switches' tables of MAC addresses. Shell
+prompts, heads and empty lines tell machines apart; lines that are not understood
+are listed. Only the rules that such a text has enough for are evaluated.
+
 What you know of and leave as it is: --accept RULE --until DATE --because TEXT,
 on every host or on those of --host, by the names that findings have. Such
 findings are listed apart, do not count for --fail-on, and are findings again
@@ -58,6 +67,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 		Example: `  linerate doctor
   linerate doctor --over 10s --host root@nas --host root@client
   linerate doctor nas.json client.json
+  linerate doctor --paste tables.txt
   linerate doctor --explain wrong-neighbour
   linerate doctor --accept clock-unsynchronised --until 2027-01-31 --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,11 +82,18 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			case f.list:
 				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", diagnose.Rules()}, asText(present.Rules(diagnose.Rules())))
 			}
-			snapshots, err := f.snapshots(cmd.Context(), s, args)
+			var text pasted.Text
+			snapshots, err := []record.HostSnapshot(nil), error(nil)
+			if f.paste {
+				text, err = f.pasted(s, args)
+				snapshots = named(text.Machines)
+			} else {
+				snapshots, err = f.snapshots(cmd.Context(), s, args)
+			}
 			if err != nil {
 				return err
 			}
-			return f.evaluate(s, snapshots)
+			return f.evaluate(s, snapshots, text)
 		},
 	}
 	flags := cmd.Flags()
@@ -84,6 +101,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, as root@nas (may be repeated)")
 	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, as 'nas=ip netns exec nas' (may be repeated)")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely, "exit with 3 for findings that are at least so sure: certain, likely, possible")
+	flags.BoolVar(&f.paste, "paste", false, "read what arp, ip, nstat, netstat and switches print, from files or standard input")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
@@ -106,8 +124,9 @@ func (f doctorFlags) explained(s streams) error {
 	return s.answer(f.asJSON, rules[i], asText(present.Rule(rules[i])))
 }
 
-func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot) error {
+func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text pasted.Text) error {
 	e := diagnose.Hosts(snapshots)
+	e.NotUnderstood, e.Lost = text.NotUnderstood, text.Lost
 	if err := applyAccepted(&e); err != nil {
 		return err
 	}
@@ -121,6 +140,33 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot) error 
 		return statusError{ExitDoubt, nil}
 	}
 	return nil
+}
+
+// pasted reads what other tools print; without a file from standard input.
+func (f doctorFlags) pasted(s streams, files []string) (pasted.Text, error) {
+	if len(f.hosts)+len(f.via) > 0 {
+		return pasted.Text{}, usageError(errors.New("--paste: expected without --host and --via"))
+	}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	var all strings.Builder
+	for _, file := range files {
+		if file == "-" && s.asks() {
+			say(s.err, "Paste, and end with Ctrl-D:\n")
+		}
+		text, err := readBounded(s, file, pasted.LargestText)
+		if err != nil {
+			return pasted.Text{}, usageError(err)
+		}
+		all.Write(text)
+		all.WriteString("\n\n")
+	}
+	text, err := pasted.Parse(all.String())
+	if err != nil {
+		return text, usageError(err)
+	}
+	return text, nil
 }
 
 // snapshots reads files and hosts, the hosts at the same time; this host where none is named.

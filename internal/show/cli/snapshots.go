@@ -95,18 +95,9 @@ func (b *firstBytes) Write(p []byte) (int, error) {
 
 // readSnapshot reads what linerate snapshot has written; "-": standard input.
 func readSnapshot(s streams, file string) (snapshot record.HostSnapshot, err error) {
-	in := s.in
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return snapshot, err
-		}
-		defer f.Close()
-		in = f
-	}
-	text, err := io.ReadAll(io.LimitReader(in, largestSnapshot+1))
+	text, err := readBounded(s, file, largestSnapshot)
 	if err != nil {
-		return snapshot, fmt.Errorf("%s: %w", file, err)
+		return snapshot, err
 	}
 	if snapshot, err = record.ParseHostSnapshot(text); err != nil {
 		return snapshot, cmp.Or(notSnapshot(file, text), fmt.Errorf("%s: %w", file, err))
@@ -122,6 +113,24 @@ func notSnapshot(file string, text []byte) error {
 		return nil
 	}
 	return wrongKind("doctor", file, text)
+}
+
+// readBounded reads a file or, as "-", standard input, and at most a byte more than most.
+func readBounded(s streams, file string, most int64) ([]byte, error) {
+	in := s.in
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return text, nil
 }
 
 // largestSnapshot bounds a document.

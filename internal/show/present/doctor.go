@@ -40,6 +40,13 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 	if blocks := unevaluated(e); len(blocks) > 0 {
 		d.Summary = append(d.Summary, blocks)
 	}
+	if len(e.NotUnderstood) > 0 {
+		lines := e.NotUnderstood
+		if more := e.Lost - len(lines); more > 0 {
+			lines = append(lines[:len(lines):len(lines)], words.Count(more, "further line"))
+		}
+		d.Summary = append(d.Summary, document.Statements("Not read", lines...))
+	}
 	return d
 }
 
@@ -96,26 +103,33 @@ func dropSources(list []record.DropSource) string {
 	return fmt.Sprintf("drops by %s (%s) and counters (%s)", record.ByTracepoint, words.List(traced), words.List(counted))
 }
 
-// unevaluated says which rules could not be evaluated, one line for each reason.
+// unevaluated says which rules could not be evaluated, one line for each reason with the hosts
+// that it is of, unless it is that of all.
 func unevaluated(e record.Evaluation) (list []document.Block) {
-	var reasons []string
-	rules := map[string][]string{}
+	var reasons, pasted []string
+	rules, hosts := map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
-		why := u.Why
-		if len(e.Hosts) > 1 {
-			why = u.Host + ": " + why
+		if part, is := strings.CutSuffix(u.Why, diagnose.NotPasted); is {
+			if !slices.Contains(e.Evaluated, u.Rule) {
+				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, part)
+			}
+			continue
 		}
-		if !slices.Contains(reasons, why) {
-			reasons = append(reasons, why)
-		}
-		rules[why] = append(rules[why], u.Rule)
+		reasons = words.Distinct(reasons, u.Why)
+		rules[u.Why], hosts[u.Why] = words.Distinct(rules[u.Why], u.Rule), words.Distinct(hosts[u.Why], u.Host)
 	}
-	label := "Not evaluated"
+	var texts []string
 	for _, why := range reasons {
-		list = append(list, document.Statement{Label: label, Text: fmt.Sprintf("%s (%s)", words.Count(len(rules[why]), "rule"), why)})
-		label = ""
+		text := words.Count(len(rules[why]), "rule") + " (" + why
+		if len(hosts[why]) < len(e.Hosts) {
+			text += "; on " + words.List(hosts[why])
+		}
+		texts = append(texts, text+")")
 	}
-	return list
+	if n := len(rules[""]); n > 0 {
+		texts = append(texts, fmt.Sprintf("%s, for which the pasted text does not have: %s", words.Count(n, "rule"), words.List(pasted)))
+	}
+	return document.Statements("Not tried", texts...)
 }
 
 // Accepted lists which findings are accepted on a day (time.DateOnly), and until when.

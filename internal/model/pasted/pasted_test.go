@@ -1,0 +1,216 @@
+package pasted
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+func parse(t *testing.T, text string) Text {
+	t.Helper()
+	p, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func rows(s record.HostSnapshot) (list []string) {
+	for _, n := range s.Reading.Snapshot.Neighbours {
+		list = append(list, strings.TrimSpace(fmt.Sprint(n.Address, " ", n.MAC, " ", n.Interface, " ", n.State)))
+	}
+	for _, e := range s.Reading.Snapshot.FDB {
+		list = append(list, fmt.Sprint(e.MAC, " ", e.Interface, " ", e.Local))
+	}
+	return list
+}
+
+// forms of one entry, and how it is read.
+var entries = map[string]string{
+	"192.0.2.15   ether   00:08:9b:c8:c4:31   C    eth1":                                            "192.0.2.15 00:08:9b:c8:c4:31 eth1 STALE",
+	"192.0.2.15   ether   00:08:9b:c8:c4:31   CM   eth1":                                            "192.0.2.15 00:08:9b:c8:c4:31 eth1 PERMANENT",
+	"192.0.2.15           (incomplete)             eth1":                                            "192.0.2.15  eth1 INCOMPLETE",
+	"? (192.0.2.15) at 00:08:9b:c8:c4:31 [ether] on eth1":                                           "192.0.2.15 00:08:9b:c8:c4:31 eth1 STALE",
+	"nas (192.0.2.15) at 0:8:9b:c8:c4:31 on em0 expires in 1200 seconds [ethernet]":                 "192.0.2.15 00:08:9b:c8:c4:31 em0 STALE",
+	"? (192.0.2.15) at <incomplete> on eth1":                                                        "192.0.2.15  eth1 INCOMPLETE",
+	"192.0.2.15 dev eth1 lladdr 00:08:9b:c8:c4:31 REACHABLE":                                        "192.0.2.15 00:08:9b:c8:c4:31 eth1 REACHABLE",
+	"192.0.2.15 dev eth1  FAILED":                                                                   "192.0.2.15  eth1 FAILED",
+	"fe80::1 dev eth1 lladdr 00:08:9b:c8:c4:31 router STALE":                                        "fe80::1 00:08:9b:c8:c4:31 eth1 STALE",
+	"Internet  192.0.2.15   4   0008.9bc8.c431  ARPA   Vlan101":                                     "192.0.2.15 00:08:9b:c8:c4:31 Vlan101 STALE",
+	"  192.0.2.15           00-08-9b-c8-c4-31     dynamic":                                          "192.0.2.15 00:08:9b:c8:c4:31  STALE",
+	" 101    0008.9bc8.c431    DYNAMIC     Gi1/0/7":                                                 "00:08:9b:c8:c4:31 Gi1/0/7 false",
+	" 101   00:08:9b:c8:c4:31   gi7   dynamic":                                                      "00:08:9b:c8:c4:31 gi7 false",
+	" All    0100.0ccc.cccc    STATIC      CPU":                                                     "01:00:0c:cc:cc:cc CPU true",
+	"00:08:9b:c8:c4:31 dev swp7 vlan 101 master br0":                                                "00:08:9b:c8:c4:31 swp7 false",
+	"00:08:9b:c8:c4:31 dev eth0 self permanent":                                                     "00:08:9b:c8:c4:31 eth0 true",
+	" MAC Address   Port  VLAN\n ------------- ----- ----\n 00089b-c8c431 7     101":                "00:08:9b:c8:c4:31 7 false",
+	"MAC Address VLAN Port\n00:08:9b:c8:c4:31 101 7":                                                "00:08:9b:c8:c4:31 7 false",
+	"VLAN | MAC Address | Port | Type\n-----+----+---+---\n101 | 00:08:9b:c8:c4:31 | 1/7 | learned": "00:08:9b:c8:c4:31 1/7 false",
+	"00089bc8c431 7": "00:08:9b:c8:c4:31 7 false",
+}
+
+// TestForms: each form of a table is read as the same entry.
+func TestForms(t *testing.T) {
+	for text, want := range entries {
+		p := parse(t, text)
+		if got := rows(p.Machines[0]); len(p.Machines) != 1 || !slices.Equal(got, []string{want}) || p.Lost > 0 {
+			t.Errorf("%q: %q of %d machines, %q not understood; want %q", text, got, len(p.Machines), p.NotUnderstood, want)
+		}
+	}
+}
+
+// TestMachines: prompts, titles, heads and empty lines tell machines apart, and what is of one
+// is together.
+func TestMachines(t *testing.T) {
+	const a, b, port = "192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 REACHABLE\n", "192.0.2.16 dev eth0 lladdr 00:08:9b:c8:c4:32 REACHABLE\n", "00:08:9b:c8:c4:31 gi7\n"
+	const head, row = "Address HWtype HWaddress Flags Mask Iface\n", "192.0.2.15 ether 00:08:9b:c8:c4:31 C eth0\n"
+	const link = "2: eth0: <UP> mtu 1500 state UP\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"
+	for text, want := range map[string]string{
+		a + b:                        "host1:2",
+		a + "\n" + b:                 "host1:1 host2:1",
+		a + "\n" + b + "\n\n" + port: "host1:1 host2:1 switch1:1",
+		a + port + b:                 "host1:1 switch1:1 host2:1",
+		port + "\n" + port:           "switch1:2",
+		head + row + head + row:      "host1:1 host2:1",
+		"brik1:~# ip neigh\n" + a + "root@brik2:/etc$ ip neigh\n" + b + "sg300#show mac address-table\n" + port: "brik1:1 brik2:1 sg300:1",
+		"[me@brik1 ~]$ ip neigh\n" + a + "\n" + b:                        "brik1:2",
+		"brik1> arp\n" + a + "brik2> arp\n" + b + "brik1>\n" + b:         "brik1:2 brik2:1",
+		"brik1:\n" + a + "\nbrik2:\n" + b:                                "brik1:1 brik2:1",
+		"$ ip link\n" + link + "$ ip neigh\n" + a + "$ ip link\n" + link: "host1:1 host2:0",
+	} {
+		var got []string
+		p := parse(t, text)
+		for _, m := range p.Machines {
+			got = append(got, fmt.Sprint(m.Reading.Host, ":", len(rows(m))))
+		}
+		if strings.Join(got, " ") != want || p.Lost > 0 {
+			t.Errorf("%q: %v, want %s (%q)", text, got, want, p.NotUnderstood)
+		}
+	}
+}
+
+// TestLinks: what ip prints of interfaces, and what of counters.
+func TestLinks(t *testing.T) {
+	p := parse(t, `nas:~# ip addr
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq master bond0 state UP group default qlen 1000
+    link/ether 00:08:9b:c8:c4:31 brd ff:ff:ff:ff:ff:ff
+    inet 192.0.2.15/24 brd 192.0.2.255 scope global eth0
+       valid_lft forever preferred_lft forever
+nas:~# ip -s link
+1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000
+    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
+    RX:  bytes packets errors dropped  missed   mcast
+          7816      97      0       0       0       0
+2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000
+    link/ether 00:08:9b:c8:c4:31 brd ff:ff:ff:ff:ff:ff
+    RX:  bytes packets errors dropped  missed   mcast
+          7816      97      3       4       5       0
+    RX errors:  length    crc   frame    fifo overrun
+                     1      2       0       0       0
+    TX:  bytes packets errors dropped carrier collsns
+         13256     122      6       7       8       9
+nas:~# nstat -az
+#kernel
+IpInReceives                    37             0.0
+TcpRetransSegs                  12             0.0
+TcpExtListenOverflows           3              0.0
+nas:~# netstat -s
+Ip:
+    Forwarding: 2
+    41 total packets received
+    5 dropped because of missing route
+IcmpMsg:
+        InType3: 104
+Udp:
+    22 receive buffer errors
+    InCsumErrors: 4
+TcpExt:
+    7 times the listen queue of a socket overflowed
+    Quick ack mode was activated 41 times
+`)
+	if len(p.Machines) != 1 || p.Lost > 0 {
+		t.Fatalf("%d machines, %q", len(p.Machines), p.NotUnderstood)
+	}
+	s := p.Machines[0].Reading
+	want := `[{"interface":"eth0","index":2,"mac":"00:08:9b:c8:c4:31","mtu":9000,"up":true,"addresses":["192.0.2.15/24"],"master":"bond0"}]`
+	if got, _ := json.Marshal(s.Snapshot.Interfaces); string(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := s.End.Interfaces; len(got) != 1 || got[0] != (record.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4, RxMissed: 5, RxLength: 1, RxCRC: 2,
+		TxBytes: 13256, TxPackets: 122, TxErrors: 6, TxDropped: 7, TxCarrier: 8, Collisions: 9}) {
+		t.Errorf("%+v", got)
+	}
+	for name, n := range map[string]int64{"Ip.InReceives": 41, "Ip.OutNoRoutes": 5, "Tcp.RetransSegs": 12, "TcpExt.ListenOverflows": 7, "Udp.RcvbufErrors": 22, "Udp.InCsumErrors": 4, "IcmpMsg.InType3": 104} {
+		if s.End.SNMP[name] != n {
+			t.Errorf("%s is %d, want %d", name, s.End.SNMP[name], n)
+		}
+	}
+	if got := strings.Join(p.Machines[0].Pasted, ", "); got != "interface counters, interfaces, snmp" {
+		t.Error(got)
+	}
+}
+
+// TestStory: the tables of the first source: two clients and a switch.
+func TestStory(t *testing.T) {
+	text, err := os.ReadFile("testdata/nas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := parse(t, string(text))
+	var got []string
+	for _, m := range p.Machines {
+		got = append(got, fmt.Sprint(m.Reading.Host, ":", len(rows(m)), " ", m.Pasted))
+	}
+	if want := "brik1:4 [neighbours] brik2:4 [neighbours] sg300:4 [forwarding table]"; strings.Join(got, " ") != want || p.Lost > 0 {
+		t.Errorf("%v %q, want %s", got, p.NotUnderstood, want)
+	}
+}
+
+// TestNotUnderstood: other lines are listed with their numbers, bounded and without escapes.
+func TestNotUnderstood(t *testing.T) {
+	p := parse(t, "hello there\n192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 STALE\n\x1b[31mred 7\n"+strings.Repeat("x y\n", 100)+strings.Repeat("z", 5000))
+	if p.Lost != 103 || len(p.NotUnderstood) != mostLost || p.NotUnderstood[0] != "line 1: hello there" || strings.Contains(p.NotUnderstood[1], "\x1b") {
+		t.Errorf("%d %q", p.Lost, p.NotUnderstood)
+	}
+	for _, text := range []string{"", "hello\n", strings.Repeat("\n", LargestText+1), "Address HWtype HWaddress Flags Mask Iface\n"} {
+		if _, err := Parse(text); err == nil {
+			t.Errorf("%.20q is understood", text)
+		}
+	}
+}
+
+// FuzzParse: any text is read within its bounds, and makes documents of snapshots.
+func FuzzParse(f *testing.F) {
+	for text := range entries { // short ones, which the fuzzer makes shorter in little time
+		f.Add(text)
+	}
+	f.Add("a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: bytes packets\n 1 2\n")
+	f.Add("nstat\n#kernel\nTcpRetransSegs 12 0.0\nIp:\n 4 total packets received\nUdp:\n InCsumErrors: 4\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := Parse(text)
+		if err != nil {
+			return
+		}
+		if len(p.Machines) > mostMachines || len(p.NotUnderstood) > mostLost {
+			t.Fatal(len(p.Machines), len(p.NotUnderstood))
+		}
+		for _, m := range p.Machines {
+			document, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := record.ParseHostSnapshot(document); err != nil {
+				t.Fatalf("%v: %s", err, document)
+			}
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package pasted
+
+import (
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// mac is a MAC address of any spelling: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31,
+// 00-08-9b-c8-c4-31, 0008.9bc8.c431, 00089b-c8c431, 00089bc8c431.
+func mac(word string) (string, bool) {
+	digits := word
+	if strings.Count(word, ":") == 5 || strings.Count(word, "-") == 5 {
+		digits = ""
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == ':' || r == '-' }) {
+			if len(part) > 2 {
+				return "", false
+			}
+			digits += "00"[len(part):] + part
+		}
+	} else if !grouped.MatchString(word) {
+		return "", false
+	} else {
+		digits = strings.NewReplacer(".", "", "-", "").Replace(word)
+	}
+	if len(digits) != 12 {
+		return "", false
+	}
+	var pairs []string
+	for i := 0; i < 12; i += 2 {
+		pairs = append(pairs, digits[i:i+2])
+	}
+	address, err := net.ParseMAC(strings.Join(pairs, ":"))
+	return address.String(), err == nil
+}
+
+var grouped = regexp.MustCompile(`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
+
+func arpHeader(_ *machine, line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 3 && (words[0] == "Address" && words[1] == "HWtype" || words[0] == "Protocol" && words[1] == "Address") ||
+		windows.MatchString(line)
+}
+
+// windows is the head of a table of arp -a of that system.
+var windows = regexp.MustCompile(`^Interface: [\d.]+ --- 0x[0-9a-f]+$`)
+
+// neighbour reads a row of a neighbour table:
+//
+//	192.0.2.15 ether 00:08:9b:c8:c4:31 C eth1                  arp -n
+//	? (192.0.2.15) at 00:08:9b:c8:c4:31 [ether] on eth1        arp -a
+//	192.0.2.15 dev eth1 lladdr 00:08:9b:c8:c4:31 REACHABLE     ip neigh
+//	Internet 192.0.2.15 4 0008.9bc8.c431 ARPA Vlan101          show ip arp
+//	192.0.2.15 00-08-9b-c8-c4-31 dynamic                       arp -a of Windows
+func (m *machine) neighbour(line string) bool {
+	if strings.HasPrefix(strings.TrimSpace(line), "Internet Address") {
+		return true
+	}
+	words := strings.Fields(strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ", ")", " ").Replace(line))
+	at := slices.IndexFunc(words[:min(len(words), 2)], func(w string) bool { _, err := netip.ParseAddr(w); return err == nil })
+	if at < 0 || len(words) < at+2 {
+		return false
+	}
+	n := record.Neighbour{Address: netip.MustParseAddr(words[at]).String(), State: "STALE"}
+	state := ""
+	rest := words[at+1:]
+	for i, w := range rest {
+		address, is := mac(w)
+		upper := strings.ToUpper(w)
+		switch {
+		case is:
+			n.MAC = address
+		case slices.Contains(states, upper):
+			state = upper
+		case i > 0 && (rest[i-1] == "dev" || rest[i-1] == "on"):
+			n.Interface = w
+		case w == "M" || w == "CM" || w == "static" || w == "PERM":
+			state = "PERMANENT"
+		}
+	}
+	last := rest[len(rest)-1] // arp -n, show ip arp
+	if _, is := mac(last); n.Interface == "" && !is && state != strings.ToUpper(last) && !slices.Contains([]string{"dynamic", "static"}, last) {
+		n.Interface = last
+	}
+	if state != "" {
+		n.State = state
+	}
+	if n.MAC == "" && state == "" {
+		return false
+	}
+	if len(m.Reading.Snapshot.Neighbours) < mostRows {
+		m.Reading.Snapshot.Neighbours = append(m.Reading.Snapshot.Neighbours, n)
+	}
+	return true
+}
+
+// states of neighbour entries, as in record.Neighbour.
+var states = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
+
+// Words of the heads of switches' tables that name a column.
+var (
+	portWords = []string{"port", "ports", "interface", "intf", "destination", "port(s)", "port/intf"}
+	vlanWords = []string{"vlan", "vid", "vlanid", "fid", "bridge", "vlan-id"}
+)
+
+// tableHeader is the head of a switch's table of MAC addresses, or its rule.
+func (m *machine) tableHeader(line string) bool {
+	text := strings.ToLower(line)
+	words := strings.FieldsFunc(strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port", "mac addr", "mac", "destination port", "port").Replace(text), func(r rune) bool { return r == ' ' || r == '\t' || r == '|' })
+	column := func(names []string) int {
+		return slices.IndexFunc(words, func(w string) bool { return slices.Contains(names, w) })
+	}
+	if strings.Contains(text, "mac") && column(portWords) >= 0 && len(words) <= 12 && !slices.ContainsFunc(words, func(w string) bool { _, is := mac(w); return is }) {
+		m.columns = words
+		return true
+	}
+	return false
+}
+
+// furniture is what surrounds a switch's table.
+var furniture = regexp.MustCompile(`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
+
+// forwarding reads a row of a switch's table: a MAC address and the port behind which it is,
+// with or without a VLAN, in any order; or of bridge fdb.
+func (m *machine) forwarding(line string) bool {
+	if furniture.MatchString(line) {
+		return true
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '|' || r == ',' })
+	e, at := record.FDBEntry{}, -1
+	for i, w := range words {
+		address, is := mac(w)
+		if _, err := netip.ParseAddr(w); err == nil || is && at >= 0 {
+			return false // of a neighbour table
+		}
+		if is {
+			e.MAC, at = address, i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	if i := slices.Index(words, "dev"); i >= 0 && i+1 < len(words) {
+		e.Interface = words[i+1]
+		e.Local = slices.Contains(words, "permanent") || slices.Contains(words, "self")
+	} else {
+		e.Interface = m.port(words, at)
+	}
+	if e.Interface == "" {
+		return false
+	}
+	switch strings.ToLower(e.Interface) {
+	case "cpu", "self", "router", "drop", "0":
+		e.Local = true
+	}
+	e.Local = e.Local || slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, "self") || strings.EqualFold(w, "management") })
+	if len(m.Reading.Snapshot.FDB) < mostRows {
+		m.Reading.Snapshot.FDB = append(m.Reading.Snapshot.FDB, e)
+	}
+	return true
+}
+
+var (
+	namedPort    = regexp.MustCompile(`^(?i)(cpu|router|[a-z][a-z-]*\d+([/:.]\d+)*)$`)
+	numberedPort = regexp.MustCompile(`^\d+([/:]\d+)*$`)
+)
+
+// port is the word of a row that is its port: one with a name, or else a number that the head
+// has in the port's column; without a head the first number behind the MAC address. Empty:
+// none can be.
+func (m *machine) port(words []string, at int) string {
+	for i, w := range words {
+		if i != at && namedPort.MatchString(w) && !strings.HasPrefix(strings.ToLower(w), "vlan") {
+			return w
+		}
+	}
+	column := slices.IndexFunc(m.columns, func(w string) bool { return slices.Contains(portWords, w) })
+	// Columns whose fields are empty or of several words move those behind them: what is on
+	// the wrong side of the MAC address is not the port.
+	if address := slices.Index(m.columns, "mac"); column >= 0 && address >= 0 {
+		column += at - address
+		if column >= 0 && column < len(words) && column != at && numberedPort.MatchString(words[column]) {
+			return words[column]
+		}
+		return ""
+	}
+	if i := slices.IndexFunc(words[at+1:], numberedPort.MatchString); i >= 0 {
+		return words[at+1+i]
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
+)
+
+// adjacent is how far apart the last bytes of the MAC addresses of one card or board are at
+// most: vendors number its ports in order.
+const adjacent = 16
+
+// fluxElsewhere finds ARP flux of a machine that was not read, by the neighbour tables of
+// others and the forwarding tables of switches: several addresses at one MAC address, although
+// the machine has others, which a table or a switch's port shows. Addresses of aliases, a
+// proxy or a bond are at one MAC address as well; then there is no other one.
+func fluxElsewhere(f observed) (findings []record.Finding) {
+	tables := f.strangers()
+	var wrong []string
+	for m, entries := range tables {
+		if len(addressesOf(entries)) > 1 && !virtual(m) {
+			wrong = append(wrong, m)
+		}
+	}
+	slices.Sort(wrong)
+	seen := map[string]bool{}
+	for _, m := range wrong {
+		family := f.family(m, tables)
+		if len(family) < 2 || seen[family[0]] {
+			continue
+		}
+		seen[family[0]] = true
+		if finding := f.fluxOf(m, family, tables); finding != nil {
+			findings = append(findings, *finding)
+		}
+	}
+	return findings
+}
+
+// told is one entry of a host's neighbour table.
+type told struct {
+	host    string
+	address netip.Addr
+}
+
+// strangers are the learned IPv4 entries of all hosts by MAC address, without those of
+// machines that were read.
+func (f observed) strangers() map[string][]told {
+	tables := map[string][]told{}
+	for _, h := range f.hosts {
+		for _, n := range h.entries() {
+			address, m := parse(n.Address), strings.ToLower(n.MAC)
+			if !address.Is4() || !learned(n) || f.holderOf(address) != nil || slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(m) != nil }) {
+				continue
+			}
+			if t := (told{h.name, address}); !slices.Contains(tables[m], t) {
+				tables[m] = append(tables[m], t)
+			}
+		}
+	}
+	return tables
+}
+
+func addressesOf(entries []told) (list []netip.Addr) {
+	for _, t := range entries {
+		if !slices.Contains(list, t.address) {
+			list = append(list, t.address)
+		}
+	}
+	slices.SortFunc(list, netip.Addr.Compare)
+	return list
+}
+
+// family are the MAC addresses, sorted, that are numbered next to one: those of tables for
+// addresses that are also given for it, and those behind a port of a switch.
+func (f observed) family(m string, tables map[string][]told) (list []string) {
+	add := func(other string) {
+		if near(m, other) && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	add(m)
+	for other := range tables {
+		add(other)
+	}
+	for _, s := range f.trial.Hosts {
+		for _, e := range s.Snapshot.FDB {
+			if !e.Local {
+				add(strings.ToLower(e.MAC))
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// near reports whether two MAC addresses differ in the last byte alone, by a few.
+func near(a, b string) bool {
+	if len(a) != 17 || len(b) != 17 || a[:15] != b[:15] {
+		return false
+	}
+	var x, y int
+	if _, err := fmt.Sscanf(a[15:]+" "+b[15:], "%x %x", &x, &y); err != nil {
+		return false
+	}
+	return max(x, y)-min(x, y) <= adjacent
+}
+
+func (f observed) fluxOf(m string, family []string, tables map[string][]told) *record.Finding {
+	// Tables that disagree show that the machine answers for an address by several interfaces;
+	// otherwise it may be another machine that has the MAC address next to it.
+	disagree, all, here := false, 0, 0
+	byHost := map[string][]netip.Addr{}
+	for _, other := range family {
+		all += len(tables[other])
+		for _, t := range tables[other] {
+			if other == m {
+				here++
+				byHost[t.host] = append(byHost[t.host], t.address)
+			} else if slices.Contains(addressesOf(tables[m]), t.address) {
+				disagree = true
+			}
+		}
+	}
+	if 2*here <= all {
+		return nil // another of the family has more
+	}
+	addresses := addressesOf(tables[m])
+	name, port := addresses[0].String(), ""
+	finding := &record.Finding{Host: name, Confidence: record.Possible, Reference: arpReference}
+	if disagree {
+		finding.Confidence = record.Likely
+	}
+	for _, h := range f.hosts {
+		if list := byHost[h.name]; len(list) > 0 {
+			slices.SortFunc(list, netip.Addr.Compare)
+			var texts []string
+			for _, a := range list {
+				texts = append(texts, a.String())
+			}
+			finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s holds %s at %s", h.name, join(texts), m))
+		}
+	}
+	finding.Evidence = append(finding.Evidence, fmt.Sprintf("%d of %d entries for it are at %s", here, all, m))
+	var idle []string
+	for _, s := range f.trial.Hosts {
+		for _, e := range s.Snapshot.FDB {
+			switch at := strings.ToLower(e.MAC); {
+			case e.Local || !slices.Contains(family, at):
+			case at == m:
+				port = fmt.Sprintf("port %s of %s", e.Interface, s.Host)
+				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where everything goes", s.Host, m, e.Interface))
+			default:
+				idle = append(idle, fmt.Sprintf("%s (%s)", e.Interface, at))
+			}
+		}
+	}
+	where := m
+	if port != "" {
+		where += ", " + port
+	}
+	if len(idle) > 0 {
+		finding.Evidence = append(finding.Evidence, "its other ports: "+join(idle))
+	}
+	finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there", len(addresses), where, len(family))
+	finding.Fix = append(on(name, false, hostconfig.Commands(parameters(name, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2"))...),
+		"on "+name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
+	for _, h := range f.hosts { // which otherwise go on until their entries age
+		var list []string
+		for _, a := range byHost[h.name] {
+			list = append(list, a.String())
+		}
+		if len(list) > 0 {
+			finding.Fix = append(finding.Fix, on(h.name, false, "for a in "+strings.Join(list, " ")+"; do ip neigh flush to $a; done")...)
+		}
+	}
+	return finding
+}
+
+func virtual(m string) bool {
+	return slices.ContainsFunc(virtualMACs, func(prefix string) bool { return strings.HasPrefix(m, prefix) })
+}
