@@ -30,6 +30,8 @@ type bench struct {
 	t     *testing.T
 	hosts map[string]*netlink.Namespace
 	ends  []func() // of what a fault has started
+	// probe is what the client sends before it is read; nil: nothing.
+	probe func() (record.Probe, error)
 }
 
 var benchHosts = []string{"server", "client", "other"}
@@ -161,6 +163,15 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 	for i, host := range hosts {
 		go func() {
 			errs <- b.hosts[host].DoAsHost(func() (err error) {
+				var probes []record.Probe
+				if host == "client" && b.probe != nil {
+					p, err := b.probe()
+					if err != nil {
+						return err
+					}
+					probes = append(probes, p)
+				}
+				defer func() { snapshots[i].State.Probes = probes }()
 				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { began <- true }})
 				return err
 			})
@@ -271,10 +282,16 @@ func TestFaultList(t *testing.T) {
 // TestHealthy: nothing is found that is at least likely on hosts that work, idle or busy.
 func TestHealthy(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		for name, act := range map[string]func(b *bench){"idle": nil, "busy": exchange, "connecting": reconnect} {
+		for name, act := range map[string]func(b *bench){"idle": nil, "busy": exchange, "connecting": reconnect, "probing": nil} {
 			t.Run(name, func(t *testing.T) {
-				if ids := sure(newBench(t).diagnosed(act, benchHosts...)); len(ids) > 0 {
-					t.Errorf("found %v", ids)
+				b := newBench(t)
+				if name == "probing" {
+					b.nameServer("other", "10.0.0.3:53")
+					b.probes("10.0.0.1", 7999, "10.0.0.3")
+				}
+				e := b.diagnosed(act, benchHosts...)
+				if ids := sure(e); len(ids) > 0 {
+					t.Errorf("found %v\n%s", ids, summary(e))
 				}
 			})
 		}

@@ -69,3 +69,25 @@ func Pktinfo(netip.Addr, bool) []byte { return nil }
 
 // TCPInfo reads TCP_INFO; on Linux only.
 func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("TCP_INFO") }
+
+// Echo sends ICMP echo requests; on Linux only.
+type Echo struct{}
+
+// EchoAnswer is what came back for a request.
+type EchoAnswer struct {
+	Sequence uint16
+	MTU      int
+	Local    bool
+}
+
+// OpenEcho opens a socket for one address; on Linux only.
+func OpenEcho(netip.Addr, uint32) (*Echo, error) { return nil, onlyLinux("ICMP echo") }
+
+// Close does nothing.
+func (*Echo) Close() error { return nil }
+
+// Send sends a request; on Linux only.
+func (*Echo) Send(uint16, int) (EchoAnswer, error) { return EchoAnswer{}, onlyLinux("ICMP echo") }
+
+// Receive waits for an answer; on Linux only.
+func (*Echo) Receive(time.Time) (EchoAnswer, bool) { return EchoAnswer{}, false }

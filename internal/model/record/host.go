@@ -89,6 +89,8 @@ type HostState struct {
 	// KernelDrops are what the kernel dropped between the readings; absent: see the part
 	// "kfree_skb".
 	KernelDrops *KernelDrops `json:"kernel_drops,omitempty"`
+	// Probes are of the peers that were to be probed.
+	Probes []Probe `json:"probes,omitempty"`
 	// Parts are when each part was read, and what is missing.
 	Parts []StatePart `json:"parts"`
 }
@@ -208,6 +210,7 @@ type Evaluation struct {
 	Drops       []Drop        `json:"drops,omitempty"`
 	// DropsBy says for each host where its drops come from.
 	DropsBy []DropSource `json:"drops_by"`
+	Probes  []Probe      `json:"probes,omitempty"`
 	// NotUnderstood are lines of a pasted text that are of no known form; Lost counts all.
 	NotUnderstood []string `json:"not_understood,omitempty"`
 	Lost          int      `json:"lines_not_understood,omitempty"`

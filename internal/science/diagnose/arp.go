@@ -22,9 +22,9 @@ const (
 )
 
 var arpRules = []rule{
-	{id: "arp-flux", parts: []string{"neighbours"}, about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it.", find: func(f observed) []record.Finding { return append(each(everyHost, arpFlux)(f), fluxElsewhere(f)...) }, sameCause: sameRemedy},
+	{id: "arp-flux", parts: []string{"neighbours"}, about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it.", find: func(f observed) []record.Finding { return append(each(everyHost, arpFlux)(f), fluxElsewhere(f)...) }, sameCause: sameRemedy, explains: []string{"several-arp-answers"}},
 	{id: "arp-wrong-source", about: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.", find: each(everyHost, arpWrongSource), stops: true},
-	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it. Without the right to send requests, neighbour tables decide.", find: duplicateAddress, stops: true, sameCause: sameSummary},
+	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it. Without the right to send requests, neighbour tables decide.", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"several-arp-answers"}},
 }
 
 // sameRemedy reports whether two findings of ARP flux ask for the same fix: with

@@ -343,6 +343,11 @@ func (h *host) missing(part string) string {
 	switch part {
 	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
 		return ""
+	case "probe":
+		if len(s.Probes) > 0 {
+			return ""
+		}
+		return "no peer was probed"
 	case "snmp":
 		if len(h.reading.End.SNMP) > 0 {
 			return ""

@@ -44,6 +44,10 @@ func interrupts(cpus string) (list []record.IRQ) {
 	return list
 }
 
+func probed(p record.Probe) func(*record.HostSnapshot) {
+	return func(s *record.HostSnapshot) { s.State.Probes = []record.Probe{p} }
+}
+
 // TestHostRules: records of what a lab cannot have, each found by its rule and no other that is
 // at least likely; and none in a host that works.
 func TestHostRules(t *testing.T) {
@@ -124,6 +128,15 @@ func TestHostRules(t *testing.T) {
 		{"backlog-small", func(s *record.HostSnapshot) {
 			s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1, Program: "server"}}
 		}},
+		{"resolver-dead", probed(record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Error: "no answer"}, {Server: "192.0.2.10"}}})},
+		{"resolver-slow", probed(record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Ms: 900}}})},
+		{"several-arp-answers", probed(record.Probe{ARP: []string{"02:00:00:00:00:01", "02:00:00:00:00:02"}})},
+		{"probe-unanswered", probed(record.Probe{Sent: []string{"1 ARP request"}, Echo: &record.EchoProbe{Sent: 24}})},
+		{"probe-lost", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
+		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{{Outcome: record.ConnectRefused}}})},
+		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
+		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Told: true}})},
+		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"packets-squeezed", func(s *record.HostSnapshot) {
 			s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 10000, Squeezed: 500}}
 		}},
@@ -282,6 +295,7 @@ func TestRegistry(t *testing.T) {
 		known[r.id] = true
 	}
 	full := hostNamed("nas", 15)
+	full.State.Probes = []record.Probe{{}}
 	f := observe([]record.HostSnapshot{full}, false)
 	for _, r := range rules {
 		if !strings.HasSuffix(r.about, ".") {

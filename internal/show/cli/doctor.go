@@ -27,6 +27,7 @@ type doctorFlags struct {
 	explain    string
 	asJSON     bool
 	accepting  acceptFlags
+	probing    probeFlags
 }
 
 var confidences = []string{record.Certain, record.Likely, record.Possible}
@@ -57,6 +58,10 @@ bridge fdb, nstat -az or netstat -s, and switches' tables of MAC addresses. Shel
 prompts, heads and empty lines tell machines apart; lines that are not understood
 are listed. Only the rules that such a text has enough for are evaluated.
 
+With --probe this host sends some tens of packets to a peer within 20 s, and says
+which: ARP and ICMP echo requests of several sizes, TCP connections to --port
+(refused is an answer), and DNS queries for the peer's name to each name server.
+
 What you know of and leave as it is: --accept RULE --until DATE --because TEXT,
 on every host or on those of --host, by the names that findings have. Such
 findings are listed apart, do not count for --fail-on, and are findings again
@@ -67,11 +72,13 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 		Example: `  linerate doctor
   linerate doctor --over 10s --host root@nas --host root@client
   linerate doctor nas.json client.json
+  linerate doctor --probe nas --port 445
   linerate doctor --paste tables.txt
   linerate doctor --explain wrong-neighbour
   linerate doctor --accept clock-unsynchronised --until 2027-01-31 --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(append(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args)...)...); err != nil {
+			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
+				f.probing.check(cmd.Flags(), len(args)+len(f.hosts)+len(f.via) > 0 || f.paste))...); err != nil {
 				return usageError(err)
 			}
 			switch {
@@ -105,6 +112,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
+	f.probing.define(flags)
 	f.accepting.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1)")
 	return cmd
@@ -127,6 +135,9 @@ func (f doctorFlags) explained(s streams) error {
 func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text pasted.Text) error {
 	e := diagnose.Hosts(snapshots)
 	e.NotUnderstood, e.Lost = text.NotUnderstood, text.Lost
+	for _, s := range snapshots {
+		e.Probes = append(e.Probes, s.State.Probes...)
+	}
 	if err := applyAccepted(&e); err != nil {
 		return err
 	}
@@ -183,6 +194,10 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 		return nil, usageError(err)
 	}
 	if len(list)+len(reached) == 0 {
+		probes, err := f.probing.run(ctx, s)
+		if err != nil {
+			return nil, err
+		}
 		if f.over > 0 {
 			say(s.err, "linerate: reading this host for %s\n", f.over)
 		}
@@ -190,6 +205,7 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 		if err != nil {
 			return nil, err
 		}
+		snapshot.State.Probes = probes
 		list = append(list, snapshot)
 	}
 	remote, err := snapshotsOf(ctx, reached, f.over)

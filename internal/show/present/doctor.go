@@ -34,6 +34,9 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 	if blocks := evidence.AcceptedFindings(e.Accepted); len(blocks) > 0 {
 		d.Summary = append(d.Summary, blocks)
 	}
+	for _, p := range e.Probes {
+		d.Summary = append(d.Summary, []document.Block{probed(p)})
+	}
 	if t := dropTable(e, all); t != nil {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}

@@ -1,0 +1,109 @@
+//go:build linux && !portable
+
+package hoststate
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"linerate/internal/host/probe"
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/record"
+)
+
+// probes has the client probe a peer.
+func (b *bench) probes(peer string, port int, servers ...string) {
+	if servers == nil {
+		servers = []string{}
+	}
+	b.probe = func() (record.Probe, error) {
+		return probe.Run(context.Background(), peer, probe.Options{Port: port, Servers: servers})
+	}
+}
+
+// nameServer answers each query with the name nas.example.
+func (b *bench) nameServer(host, at string) {
+	c := b.udp(host, at, "")
+	go func() {
+		buffer := make([]byte, 2048)
+		for {
+			n, from, err := c.ReadFromUDPAddrPort(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response = true
+			m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Type: dnsmessage.TypePTR, Class: dnsmessage.ClassINET},
+				Body: &dnsmessage.PTRResource{PTR: dnsmessage.MustNewName("nas.example.")}}}
+			if packet, err := m.Pack(); err == nil {
+				_, _ = c.WriteToUDPAddrPort(packet, from)
+			}
+		}
+	}()
+}
+
+// TestProbe: what a probe finds out in a lab whose answers are known, and that it says what it
+// sent: as many packets as the peer received, and no more.
+func TestProbe(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		b := newBench(t)
+		b.nameServer("other", "10.0.0.3:53")
+		b.listen("server", "10.0.0.1:7000")
+		b.sh("switch", "ip link set dev server-eth0 mtu 1400") // a segment between, which says nothing
+		b.probes("10.0.0.1", 7000, "10.0.0.99", "10.0.0.3")
+		var p record.Probe
+		b.in("client", func() (err error) { p, err = b.probe(); return err })
+		if p.Interface != "eth0" || len(p.ARP) != 1 || len(p.Missing) > 0 {
+			t.Errorf("%+v", p)
+		}
+		if e := p.Echo; e == nil || e.Sent != 24 || e.Received < 20 || e.MinMs <= 0 || e.MedianMs < e.MinMs || e.MaxMs < e.MedianMs {
+			t.Errorf("%+v", p.Echo)
+		}
+		if m := p.PathMTU; m == nil || m.MTU != 1400 || m.Told {
+			t.Errorf("%+v", m)
+		}
+		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectAccepted }) {
+			t.Errorf("%+v", p.Connects)
+		}
+		if r := p.Resolvers; len(r) != 2 || r[0].Error == "" || r[1].Error != "" || p.Reverse == nil || p.Reverse.Name != "nas.example" {
+			t.Errorf("%+v, %+v", r, p.Reverse)
+		}
+		sent := strings.Join(p.Sent, "; ")
+		for _, want := range []string{"1 ARP request for 10.0.0.1 by eth0", "24 ICMP echo requests of 84 bytes", "3 TCP connections to port 7000", "at most 2 DNS queries"} {
+			if !strings.Contains(sent, want) {
+				t.Errorf("%q is not in %q", want, sent)
+			}
+		}
+		// A router's message names the size.
+		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
+		b.sh("other", "ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr 02:00:00:99:99:99 dev narrow0")
+		b.sh("client", "ip route add 10.1.0.0/24 via 10.0.0.3")
+		b.in("client", func() error {
+			socket, err := sock.OpenEcho(netip.MustParseAddr("10.1.0.9"), 0)
+			if err != nil {
+				return err
+			}
+			defer socket.Close()
+			if _, err := socket.Send(7, 1400); err != nil {
+				return err
+			}
+			if a, got := socket.Receive(time.Now().Add(2 * time.Second)); !got || a.MTU != 1300 || a.Local || a.Sequence != 7 {
+				t.Errorf("%+v %v", a, got)
+			}
+			if a, err := socket.Send(8, 1600); err != nil || !a.Local || a.MTU != 1500 {
+				t.Errorf("%+v %v", a, err)
+			}
+			return nil
+		})
+	})
+}

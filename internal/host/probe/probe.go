@@ -1,0 +1,336 @@
+// Package probe finds out about a peer by sending it a few packets: who answers ARP for it,
+// whether echo requests come back, the largest packet that passes, and whether it accepts
+// connections; and it asks the name servers of this host for its name.
+//
+// Everything is bounded: tens of packets, at most twenty a second, and a deadline for all of it.
+// What was sent is in the record. All is sent from the calling goroutine's thread, one
+// after the other, so that the caller may have that thread in another network namespace.
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sock"
+	"linerate/internal/model/record"
+)
+
+// Options of Run. The zero value asks for everything but connections.
+type Options struct {
+	// Port is the TCP port that connections are opened to; 0: none are.
+	Port int
+	// Servers are the name servers; nil: those of resolv.conf(5).
+	Servers []string
+}
+
+// Timeout bounds all of Run.
+const Timeout = 20 * time.Second
+
+const (
+	echoes       = 24
+	echoPause    = 50 * time.Millisecond
+	echoWait     = time.Second // for the last one
+	sizeTries    = 2
+	sizeWait     = 500 * time.Millisecond
+	connects     = 3
+	connectWait  = 2 * time.Second
+	arpWait      = 500 * time.Millisecond
+	resolverWait = 1500 * time.Millisecond
+	mostServers  = 8
+	leastMTU4    = 68   // RFC 791
+	leastMTU6    = 1280 // RFC 8200
+)
+
+// Run probes a peer, an address or a name. The error is that its name has no address.
+func Run(ctx context.Context, peer string, o Options) (record.Probe, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	p := &prober{ctx: ctx, Probe: record.Probe{Peer: peer, Sent: []string{}}}
+	address, err := addressOf(ctx, peer)
+	if err != nil {
+		return p.Probe, err
+	}
+	p.address, p.Address = address, address.String()
+	p.route()
+	p.arp()
+	p.echo()
+	p.connect(o.Port)
+	p.names(o.Servers)
+	return p.Probe, nil
+}
+
+func addressOf(ctx context.Context, peer string) (netip.Addr, error) {
+	if address, err := netip.ParseAddr(peer); err == nil {
+		return address.Unmap(), nil
+	}
+	list, err := net.DefaultResolver.LookupNetIP(ctx, "ip", peer)
+	if err != nil || len(list) == 0 {
+		return netip.Addr{}, errors.Join(fmt.Errorf("%s has no address", peer), err)
+	}
+	return list[0].Unmap(), nil
+}
+
+type prober struct {
+	record.Probe
+	ctx     context.Context
+	address netip.Addr
+	own     net.HardwareAddr
+	index   int
+	onLink  bool
+}
+
+func (p *prober) sent(format string, words ...any) {
+	p.Sent = append(p.Sent, fmt.Sprintf(format, words...))
+}
+
+func (p *prober) missing(part string, err error) {
+	p.Missing = append(p.Missing, part+": "+err.Error())
+}
+
+// pause waits; false: time is over.
+func (p *prober) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// within is a deadline that is not after that of all.
+func (p *prober) within(d time.Duration) time.Time {
+	at, all := time.Now().Add(d), time.Now().Add(d)
+	if end, has := p.ctx.Deadline(); has {
+		all = end
+	}
+	if all.Before(at) {
+		return all
+	}
+	return at
+}
+
+// route finds the interface by which packets to the peer leave: that of the address which a
+// connected UDP socket has, by which nothing is sent.
+func (p *prober) route() {
+	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(p.address, 9)))
+	if err != nil {
+		p.missing("route", err)
+		return
+	}
+	defer c.Close()
+	local := c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap().WithZone("")
+	list, err := net.Interfaces()
+	if err != nil {
+		p.missing("interfaces", err)
+	}
+	for _, i := range list {
+		addresses, _ := i.Addrs()
+		for _, a := range addresses {
+			prefix, err := netip.ParsePrefix(a.String())
+			if err == nil && prefix.Addr().Unmap() == local && p.Interface == "" {
+				p.Interface, p.InterfaceMTU, p.own, p.index = i.Name, i.MTU, i.HardwareAddr, i.Index
+				p.onLink = prefix.Contains(p.address) && p.address != local
+			}
+		}
+	}
+}
+
+func (p *prober) arp() {
+	if !p.onLink || !p.address.Is4() || len(p.own) != 6 {
+		return
+	}
+	replies, err := netlink.ProbeARP([]netlink.ARP{{Index: p.index, MAC: p.own.String(), Address: p.address}}, arpWait)
+	if err != nil {
+		p.missing("arp", err)
+		return
+	}
+	p.sent("1 ARP request for %s by %s", p.address, p.Interface)
+	for _, r := range replies {
+		p.ARP = append(p.ARP, r.MAC)
+	}
+	slices.Sort(p.ARP)
+}
+
+// echo sends echo requests, and then larger ones.
+func (p *prober) echo() {
+	socket, err := sock.OpenEcho(p.address, uint32(p.index))
+	if err != nil {
+		p.missing("echo", err)
+		return
+	}
+	defer socket.Close()
+	const bytes = 84 // those of ping(8), of IPv6 104
+	began := map[uint16]time.Time{}
+	var times []float64
+	take := func(a sock.EchoAnswer) {
+		if at, asked := began[a.Sequence]; asked && a.MTU == 0 {
+			delete(began, a.Sequence) // a second reply is none
+			times = append(times, ms(at))
+		}
+	}
+	e := &record.EchoProbe{}
+	for n := range echoes {
+		began[uint16(n)] = time.Now()
+		if _, err := socket.Send(uint16(n), bytes); err != nil {
+			delete(began, uint16(n))
+			p.missing("echo", err)
+			break
+		}
+		e.Sent++
+		for until := p.within(echoPause); time.Now().Before(until); {
+			if a, got := socket.Receive(until); got {
+				take(a)
+			}
+		}
+		if p.ctx.Err() != nil {
+			break
+		}
+	}
+	for until := p.within(echoWait); len(began) > 0; {
+		a, got := socket.Receive(until)
+		if !got {
+			break
+		}
+		take(a)
+	}
+	p.sent("%d ICMP echo requests of %d bytes, %s apart", e.Sent, bytes, echoPause)
+	slices.Sort(times)
+	if e.Received = len(times); e.Received > 0 {
+		e.MinMs, e.MedianMs, e.MaxMs = times[0], times[len(times)/2], times[len(times)-1]
+		defer p.size(socket, time.Duration(e.MaxMs*3)*time.Millisecond)
+	}
+	if e.Sent > 0 {
+		p.Echo = e
+	}
+}
+
+// size searches the largest packet that is answered: first that of the interface, then the one
+// that a router names, otherwise by halves.
+func (p *prober) size(socket *sock.Echo, wait time.Duration) {
+	least, n := leastMTU4, 0
+	if p.address.Is6() {
+		least = leastMTU6
+	}
+	if p.InterfaceMTU < least {
+		return
+	}
+	wait = min(max(wait, sizeWait/5), sizeWait)
+	sequence := uint16(1000)
+	told := 0
+	passes := func(size int) bool {
+		for range sizeTries {
+			sequence++
+			answer, err := socket.Send(sequence, size)
+			if err != nil {
+				return false
+			}
+			n++
+			for until := p.within(wait); answer.MTU == 0; {
+				got := false
+				if answer, got = socket.Receive(until); !got {
+					break
+				}
+				if answer.Sequence == sequence && answer.MTU == 0 {
+					return true
+				}
+			}
+			if answer.MTU > 0 && answer.MTU < size {
+				told = answer.MTU
+				return false
+			}
+		}
+		return false
+	}
+	m := &record.PathMTUProbe{}
+	low, high := least, p.InterfaceMTU+1
+	for next := p.InterfaceMTU; low < high-1 || m.MTU == 0; next = (low + high) / 2 {
+		if p.ctx.Err() != nil {
+			p.missing("path_mtu", p.ctx.Err())
+			return
+		}
+		if passes(next) {
+			m.MTU, low = next, next
+		} else {
+			high = next
+		}
+		if told >= least && told < high && m.MTU == 0 {
+			m.Told = true
+			if passes(told) {
+				m.MTU = told
+				break
+			}
+			high, told = told, 0
+		}
+		if high <= least {
+			break
+		}
+	}
+	p.sent("%d ICMP echo requests of %d to %d bytes that must not be fragmented", n, least, p.InterfaceMTU)
+	p.PathMTU = m
+}
+
+func (p *prober) connect(port int) {
+	if port == 0 {
+		return
+	}
+	for range connects {
+		began := time.Now()
+		d := net.Dialer{Deadline: p.within(connectWait), FallbackDelay: -1}
+		c, err := d.DialContext(p.ctx, "tcp", netip.AddrPortFrom(p.address, uint16(port)).String())
+		one := record.ConnectProbe{Port: port, Ms: ms(began)}
+		var timeout net.Error
+		switch {
+		case err == nil:
+			one.Outcome = record.ConnectAccepted
+			c.Close()
+		case errors.Is(err, syscall.ECONNREFUSED):
+			one.Outcome = record.ConnectRefused
+		case errors.As(err, &timeout) && timeout.Timeout():
+			one.Outcome = record.ConnectUnanswered
+		default:
+			one.Outcome = err.Error()
+		}
+		p.Connects = append(p.Connects, one)
+		if one.Outcome != record.ConnectAccepted || !p.pause(echoPause) {
+			break
+		}
+	}
+	p.sent("%d TCP connections to port %d, without data", len(p.Connects), port)
+}
+
+// names asks each name server for the name of the peer's address.
+func (p *prober) names(servers []string) {
+	if servers == nil {
+		r, err := proc.Resolver()
+		if err != nil {
+			p.missing("resolvers", err)
+			return
+		}
+		servers = r.Servers
+	}
+	for _, server := range servers[:min(len(servers), mostServers)] {
+		began := time.Now()
+		name, err := reverse(p.address, server, p.within(resolverWait))
+		one := record.ResolverProbe{Server: server, Ms: ms(began)}
+		if err != nil {
+			one.Error = err.Error()
+		}
+		p.Resolvers = append(p.Resolvers, one)
+		if err == nil && p.Reverse == nil {
+			p.Reverse = &record.ReverseProbe{Name: name, Ms: one.Ms}
+		}
+	}
+	if len(p.Resolvers) > 0 {
+		p.sent("at most 2 DNS queries for the name of %s to each of %d servers", p.address, len(p.Resolvers))
+	}
+}
+
+func ms(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1e3 }

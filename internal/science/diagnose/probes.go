@@ -1,0 +1,140 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// Rules about what a host found out by probing a peer (linerate doctor --probe).
+var probeRules = []rule{
+	{id: "resolver-dead", host: true, about: "A name server of resolv.conf does not answer; certain for the first, for which each look-up waits before it tries the next.", parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
+	{id: "resolver-slow", host: true, about: "The first name server takes more than 500 ms to answer.", parts: probeParts, find: eachProbe(resolverSlow), sameCause: sameSummary},
+	{id: "several-arp-answers", host: true, about: "More than one MAC address answers an ARP request for the peer.", parts: probeParts, find: eachProbe(severalAnswers), sameCause: sameSummary},
+	{id: "probe-unanswered", host: true, about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts, find: eachProbe(probeUnanswered), sameCause: sameSummary},
+	{id: "probe-lost", host: true, about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts, find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "mtu-blackhole", host: true, about: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.", parts: probeParts, find: eachProbe(mtuBlackhole), sameCause: sameSummary, explains: []string{"unacknowledged", "tcp-retransmissions"}},
+	{id: "path-mtu-smaller", host: true, about: "A router on the way to the peer has a smaller MTU than the interface, and says so.", parts: probeParts, find: eachProbe(pathMTUSmaller), sameCause: sameSummary},
+	{id: "connect-unanswered", host: true, about: "The peer answers echo requests, and no connection to the port.", parts: probeParts, find: eachProbe(connectUnanswered), sameCause: sameSummary, explains: []string{"syn-unanswered"}},
+}
+
+var probeParts = []string{"probe"}
+
+// eachProbe is a rule's find for each probe of each host.
+func eachProbe(find func(*host, record.Probe) *record.Finding) func(observed) []record.Finding {
+	return func(f observed) (findings []record.Finding) {
+		for _, h := range f.hosts {
+			for _, p := range h.state.Probes {
+				if finding := find(h, p); finding != nil {
+					finding.Host = h.name
+					findings = append(findings, *finding)
+				}
+			}
+		}
+		return findings
+	}
+}
+
+func resolverDead(h *host, p record.Probe) *record.Finding {
+	i := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" })
+	if i < 0 {
+		return nil
+	}
+	finding := &record.Finding{Confidence: record.Possible, Reference: "resolv.conf(5)", Summary: fmt.Sprintf("the name server %s does not answer", p.Resolvers[i].Server)}
+	if i == 0 {
+		finding.Confidence = record.Certain
+		finding.Summary = fmt.Sprintf("the first name server, %s, does not answer: each look-up waits for it (5 s unless options timeout says less)", p.Resolvers[i].Server)
+	}
+	for _, r := range p.Resolvers {
+		text := fmt.Sprintf("%s answered within %.3g ms", r.Server, r.Ms)
+		if r.Error != "" {
+			text = fmt.Sprintf("%s: %s in %.3g ms", r.Server, r.Error, r.Ms)
+		}
+		finding.Evidence = append(finding.Evidence, text)
+	}
+	finding.Fix = on(h.name, h.alone, "name a server that answers first in /etc/resolv.conf; until then: options timeout:1 attempts:2",
+		"to confirm: dig @"+strings.Trim(p.Resolvers[i].Server, "[]")+" localhost")
+	return finding
+}
+
+func resolverSlow(h *host, p record.Probe) *record.Finding {
+	const slow = 500 // ms; a cache in the same network takes less than 5, a root server 100
+	if len(p.Resolvers) == 0 || p.Resolvers[0].Error != "" || p.Resolvers[0].Ms < slow {
+		return nil
+	}
+	r := p.Resolvers[0]
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 6303; resolv.conf(5)", Summary: fmt.Sprintf("the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", r.Server),
+		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms, p.Address)},
+		Fix:      on(h.name, h.alone, "a server that caches nearby; empty reverse zones for private addresses (RFC 6303)")}
+}
+
+func severalAnswers(h *host, p record.Probe) *record.Finding {
+	if len(p.ARP) < 2 {
+		return nil
+	}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 826; RFC 5227", Summary: fmt.Sprintf("%d MAC addresses answer for %s: two machines have the address, or one answers by several interfaces (ARP flux)", len(p.ARP), p.Address),
+		Evidence: []string{fmt.Sprintf("asked by %s, answered by %s", p.Interface, join(p.ARP))},
+		Fix: on(h.name, h.alone, "to confirm: arping -I "+p.Interface+" "+p.Address, "find the machines by their MAC addresses in the switch's table; give one another address",
+			"of one machine: on "+p.Address+" sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2")}
+}
+
+func probeUnanswered(h *host, p record.Probe) *record.Finding {
+	if p.Echo == nil || p.Echo.Sent == 0 || p.Echo.Received > 0 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome == record.ConnectAccepted }) {
+		return nil
+	}
+	finding := &record.Finding{Confidence: record.Possible, Reference: "RFC 1122, section 3.2.2.6", Summary: fmt.Sprintf("%s answers no echo request: it is off, the path is broken, or a firewall drops them", p.Address),
+		Evidence: []string{fmt.Sprintf("%d ICMP echo requests, no reply", p.Echo.Sent)},
+		Fix:      on(h.name, h.alone, "ip route get "+p.Address+"; ip neigh show "+p.Address)}
+	arpAsked := slices.ContainsFunc(p.Sent, func(s string) bool { return strings.Contains(s, "ARP") })
+	switch {
+	case arpAsked && len(p.ARP) == 0:
+		finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("%s is on the link of %s and answers nothing, not even ARP: it is off, or on another link or VLAN", p.Address, p.Interface)
+		finding.Evidence = append(finding.Evidence, "an ARP request by "+p.Interface+", no answer")
+	case len(p.ARP) > 0:
+		finding.Evidence = append(finding.Evidence, "ARP is answered by "+join(p.ARP))
+	}
+	return finding
+}
+
+func probeLost(h *host, p record.Probe) *record.Finding {
+	e := p.Echo
+	if e == nil || e.Received == 0 || e.Sent-e.Received < 2 || 20*(e.Sent-e.Received) < e.Sent {
+		return nil
+	}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 2680; ping(8)", Summary: fmt.Sprintf("packets to %s, or its answers, are lost", p.Address),
+		Evidence: []string{fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %.3g to %.3g ms, median %.3g ms", e.Received, e.Sent, e.MinMs, e.MaxMs, e.MedianMs)},
+		Fix:      on(h.name, h.alone, "see the table of drops here and on "+p.Address+"; hop by hop: mtr -n "+p.Address, "routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+p.Address)}
+}
+
+func mtuBlackhole(h *host, p record.Probe) *record.Finding {
+	m := p.PathMTU
+	if m == nil || m.Told || m.MTU == 0 || m.MTU >= p.InterfaceMTU {
+		return nil
+	}
+	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
+		Evidence: []string{fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came", p.Interface, p.InterfaceMTU, m.MTU, m.MTU+1)},
+		Fix: on(h.name, h.alone, fmt.Sprintf("one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s mtu %d", p.Address, p.Interface, m.MTU),
+			"or let ICMP type 3 code 4 pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
+			fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", m.MTU-28, p.Address, m.MTU-27))}
+}
+
+func pathMTUSmaller(h *host, p record.Probe) *record.Finding {
+	m := p.PathMTU
+	if m == nil || !m.Told || m.MTU >= p.InterfaceMTU {
+		return nil
+	}
+	return &record.Finding{Confidence: record.Possible, Reference: "RFC 1191; RFC 8201", Summary: fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so", p.Address, m.MTU),
+		Evidence: []string{fmt.Sprintf("%s has MTU %d; a router named %d", p.Interface, p.InterfaceMTU, m.MTU)},
+		Fix:      on(h.name, h.alone, "none for TCP, which learns it; datagrams of at most that size, less the headers")}
+}
+
+func connectUnanswered(h *host, p record.Probe) *record.Finding {
+	if p.Echo == nil || p.Echo.Received == 0 || len(p.Connects) == 0 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectUnanswered }) {
+		return nil
+	}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 9293, section 3.8.1", Summary: fmt.Sprintf("%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full", p.Address, p.Connects[0].Port),
+		Evidence: []string{fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms", p.Echo.Received, p.Echo.Sent, p.Connects[0].Port, p.Connects[0].Ms)},
+		Fix:      on(p.Address, false, "ss -ltn (is the queue of the listener full?); nft list ruleset")}
+}
