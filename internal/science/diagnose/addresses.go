@@ -188,13 +188,16 @@ func neighbourTable(f observed) (findings []record.Finding) {
 	return findings
 }
 
+// discarding are the types of routes that discard, as ip-route(8) spells them.
+var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
+
 // blackhole finds routes that discard, but those of the kernel's own.
 func blackhole(_ observed, h *host) *record.Finding {
 	var rows []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
 		word, _, _ := strings.Cut(r.Text, " ")
-		if slices.Contains([]string{"blackhole", "unreachable", "prohibit", "throw"}, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
+		if slices.Contains(discarding, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
 			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {
 				confidence = record.Likely // a person's

@@ -207,7 +207,7 @@ func dropped(h *host) (list []record.Drop) {
 		protocol, counter, _ := strings.Cut(name, ".")
 		add(protocol, counter, uint64(h.grown(name)), tally{"", name}, verdict, why)
 	}
-	for _, g := range growths {
+	for _, g := range allGrowths {
 		if g.verdict == "" {
 			continue
 		}

@@ -277,8 +277,10 @@ func retransmitting(h *host) (rows []string, found bool) {
 	return rows, true
 }
 
+var allGrowths = slices.Concat(growths, moreGrowths)
+
 var growthRules = func() (list []rule) {
-	for _, g := range growths {
+	for _, g := range allGrowths {
 		list = append(list, g.rule())
 	}
 	return list

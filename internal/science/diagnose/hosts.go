@@ -343,6 +343,14 @@ func (h *host) missing(part string) string {
 	switch part {
 	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
 		return ""
+	case "cpu":
+		if len(h.reading.Begin.CPU) > 0 || h.boot {
+			return ""
+		}
+		if h.overS == 0 {
+			return "there is one reading only"
+		}
+		return orNotRead(h.reading.End.Missing, "cpu")
 	case "probe":
 		if len(s.Probes) > 0 {
 			return ""

@@ -23,6 +23,7 @@ func hostNamed(name string, n int) record.HostSnapshot {
 	s.Reading.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
 	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000, AtNs: 3e9}}
 	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000}, map[string]int64{"Tcp.OutSegs": 2000}
+	s.Reading.Begin.CPU, s.Reading.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
 	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
 	s.State = record.HostState{
 		KernelDrops: &record.KernelDrops{},
@@ -30,7 +31,7 @@ func hostNamed(name string, n int) record.HostSnapshot {
 		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up", Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
 			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true, "tx-tcp-segmentation": true}}},
 	}
-	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", record.ByTracepoint} {
+	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", "memory", record.ByTracepoint} {
 		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
 	}
 	return s
@@ -42,6 +43,13 @@ func interrupts(cpus string) (list []record.IRQ) {
 		list = append(list, record.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
 	}
 	return list
+}
+
+// waits is a connection with data to send.
+func waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
+	return func(s *record.HostSnapshot) {
+		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state, SendQueue: 100, Info: &i}}
+	}
 }
 
 func probed(p record.Probe) func(*record.HostSnapshot) {
@@ -137,6 +145,45 @@ func TestHostRules(t *testing.T) {
 		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
 		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Told: true}})},
 		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
+		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},
+		{"cpu-stolen", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{Idle: 2, Steal: 1} }},
+		{"memory-short", func(s *record.HostSnapshot) {
+			s.State.MemoryBytes, s.Reading.End.Memory = 8e9, &record.MemoryLoad{AvailableBytes: 1e8}
+		}},
+		{"ring-small", func(s *record.HostSnapshot) {
+			s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
+			s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = 7, 7
+		}},
+		{"interrupts-delayed", nic(func(n *record.NIC) { n.Coalesce = &record.Coalesce{RxUs: 400} })},
+		{"", nic(func(n *record.NIC) { n.Coalesce = &record.Coalesce{RxUs: 400, AdaptRx: true} })},
+		{"lro-while-forwarding", func(s *record.HostSnapshot) {
+			s.State.NICs[0].Features["rx-lro"] = true
+			s.State.Parameters["net.ipv4.ip_forward"] = "1"
+		}},
+		{"wireless", nic(func(n *record.NIC) { n.Wireless = true })},
+		{"transmit-queue-short", nic(func(n *record.NIC) { n.TxQueueLen = 10 })},
+		{"rfs-incomplete", func(s *record.HostSnapshot) {
+			s.State.NICs[0].Queues = []record.NICQueue{{Queue: "rx-0", Flows: 2048}}
+			s.State.Parameters["net.core.rps_sock_flow_entries"] = "0"
+		}},
+		{"buffer-sizes-disordered", func(s *record.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "9 5 10" }},
+		{"", func(s *record.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "5 9 10" }},
+		{"rules-many", func(s *record.HostSnapshot) { s.Reading.Snapshot.Rules = make([]record.RuleEntry, 101) }},
+		{"subnets-overlap", func(s *record.HostSnapshot) {
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:09:09", MTU: 1500, Up: true, Addresses: []string{"192.0.0.9/16"}})
+		}},
+		{"static-neighbour", func(s *record.HostSnapshot) {
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:09:09", State: "PERMANENT"}}
+		}},
+		{"send-buffer-limited", waits("ESTAB", record.TCPInfo{SndbufLimited: 5e5, BusyUs: 6e5})},
+		{"", waits("ESTAB", record.TCPInfo{SndbufLimited: 2e5, BusyUs: 6e5})},
+		{"window-limited", waits("ESTAB", record.TCPInfo{RwndLimitedUs: 5e5, BusyUs: 6e5, SndWnd: 8000, SndMSS: 1448})},
+		{"mss-small", waits("ESTAB", record.TCPInfo{SndMSS: 500, PMTU: 1500})},
+		{"", waits("ESTAB", record.TCPInfo{SndMSS: 1448, PMTU: 1500})},
+		{"udp-socket-dropped", func(s *record.HostSnapshot) {
+			s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "0.0.0.0:69", Drops: 3}}
+		}},
+		{"closing-unanswered", func(s *record.HostSnapshot) { s.State.TCP["LAST-ACK"] = 30 }},
 		{"packets-squeezed", func(s *record.HostSnapshot) {
 			s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 10000, Squeezed: 500}}
 		}},
@@ -153,6 +200,29 @@ func TestHostRules(t *testing.T) {
 		}
 		if test.id == "" && len(ids) > 0 || test.id != "" && !slices.Equal(ids, []string{test.id}) {
 			t.Errorf("%q: found %v", test.id, ids)
+		}
+	}
+}
+
+// TestGrowths: each rule of counters is found when its counters grow so much, as sure as it
+// says, and not when they grow by less.
+func TestGrowths(t *testing.T) {
+	for _, g := range allGrowths {
+		for _, short := range []bool{false, true} {
+			s := hostNamed("nas", 15)
+			n := max(g.least, 1)
+			if short {
+				n--
+			}
+			for _, name := range g.of[:min(len(g.of), 1)] {
+				s.Reading.Begin.SNMP[name], s.Reading.End.SNMP[name] = 0, int64(float64(max(g.least, 1))/g.share)
+			}
+			s.Reading.End.SNMP[g.counters[0]] = n
+			e := Hosts([]record.HostSnapshot{s})
+			i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == g.id })
+			if found := i >= 0; found == short || found && e.Findings[i].Confidence != g.confidence {
+				t.Errorf("%s: %s grew by %d: %+v", g.id, g.counters[0], n, e.Findings)
+			}
 		}
 	}
 }

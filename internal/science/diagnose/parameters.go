@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,6 +69,30 @@ var parametersOf = []parameter{
 		summary: "TCP gives connections up after a few unanswered retransmissions", reference: "RFC 1122, section 4.2.3.5; " + ipSysctl, explains: []string{"connections-timed-out"}},
 	{id: "syn-retries-few", key: "net.ipv4.tcp_syn_retries", wrong: below(2), confidence: record.Possible, value: "6",
 		summary: "connecting is given up after one or two seconds", reference: ipSysctl},
+	{id: "synack-retries-few", key: "net.ipv4.tcp_synack_retries", wrong: below(2), confidence: record.Likely, value: "5",
+		summary: "a lost answer to a SYN ends the connection before it is open", reference: "RFC 9293, section 3.8.1; " + ipSysctl},
+	{id: "ttl-small", key: "net.ipv4.ip_default_ttl", wrong: below(32), confidence: record.Likely, value: "64",
+		summary: "packets do not reach hosts that are many routers away", reference: "RFC 1700 (IP time to live parameter); " + ipSysctl},
+	{id: "dsack-off", key: "net.ipv4.tcp_dsack", wrong: is(0), confidence: record.Likely, value: "1",
+		summary: "duplicate selective acknowledgements are off: senders do not learn that they took late packets for lost", reference: "RFC 2883; " + ipSysctl},
+	{id: "rack-off", key: "net.ipv4.tcp_recovery", wrong: is(0), confidence: record.Likely, value: "1",
+		summary: "loss detection by time (RACK) is off: lost retransmissions and tails wait for the timer", reference: "RFC 8985; " + ipSysctl + " (tcp_recovery)", explains: []string{"tcp-timeouts"}},
+	{id: "loss-probes-off", key: "net.ipv4.tcp_early_retrans", wrong: is(0), confidence: record.Likely, value: "3",
+		summary: "tail loss probes are off: a lost last segment waits for the timer", reference: "RFC 8985, section 7; " + ipSysctl + " (tcp_early_retrans)", explains: []string{"tcp-timeouts"}},
+	{id: "abort-on-overflow", key: "net.ipv4.tcp_abort_on_overflow", wrong: is(1), confidence: record.Likely, value: "0",
+		summary: "a full accept queue resets connections instead of letting their peers try again", reference: ipSysctl},
+	{id: "output-limit-small", key: "net.ipv4.tcp_limit_output_bytes", wrong: below(131072), confidence: record.Likely, value: "4194304",
+		summary: "each connection may have little in the queues of the host, so that fast NICs run empty", reference: ipSysctl + " (tcp_limit_output_bytes)"},
+	{id: "unsent-limit-small", key: "net.ipv4.tcp_notsent_lowat", wrong: below(16384), confidence: record.Likely, value: "4294967295",
+		summary: "programs are woken for each few kilobytes that leave, and connections run empty between", reference: ipSysctl + " (tcp_notsent_lowat)"},
+	{id: "time-wait-few", key: "net.ipv4.tcp_max_tw_buckets", wrong: below(256), confidence: record.Likely, value: "262144",
+		summary: "connections in TIME-WAIT are destroyed early, so that late segments reach new ones", reference: "RFC 9293, section 3.4.2; " + ipSysctl, explains: []string{"time-wait-overflow"}},
+	{id: "mss-floor-small", key: "net.ipv4.route.min_adv_mss", wrong: below(256), confidence: record.Possible, value: "256",
+		summary: "segments may be very small: a low MTU in a route is taken as it is", reference: "RFC 9293, section 3.7.1; " + ipSysctl + " (min_adv_mss)"},
+	{id: "backlog-of-packets-long", key: "net.core.netdev_max_backlog", wrong: func(v int64) bool { return v > 300_000 }, confidence: record.Possible, value: "10000",
+		summary: "a CPU's queue of received packets can hold them for longer than connections wait", reference: netSysctl + " (netdev_max_backlog)"},
+	{id: "proxy-arp", key: "net.ipv4.conf.all.proxy_arp", wrong: is(1), confidence: record.Possible, value: "0",
+		summary: "the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards", reference: "RFC 1027; " + ipSysctl + " (proxy_arp)"},
 }
 
 func (p parameter) rule() rule {
@@ -101,6 +126,8 @@ func (h *host) number(key string, field int) int64 {
 
 var parameterRules = func() []rule {
 	rules := []rule{
+		{id: "buffer-sizes-disordered", host: true, about: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.", parts: []string{"parameters"}, find: each(everyHost, disordered)},
+		{id: "rfs-incomplete", host: true, about: "Receive flow steering has rps_flow_cnt of a queue and no rps_sock_flow_entries, or the reverse.", parts: []string{"parameters", "nics"}, find: each(everyHost, rfsIncomplete)},
 		{id: "port-range-small", host: true, own: true, about: "ip_local_port_range has fewer than 10,000 ports.", parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
 		{id: "parameter-not-applied", host: true, own: true, about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.", parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
 		{id: "parameter-set-twice", host: true, own: true, about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.", parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
@@ -110,6 +137,46 @@ var parameterRules = func() []rule {
 	}
 	return rules
 }()
+
+// disordered finds three sizes that are not in order: the kernel takes the smallest for a bound.
+func disordered(_ observed, h *host) *record.Finding {
+	for _, key := range []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem"} {
+		low, middle, high := h.number(key, 0), h.number(key, 1), h.number(key, 2)
+		if low < 0 || middle < 0 || high < 0 || low <= middle && middle <= high {
+			continue
+		}
+		sizes := []int64{low, middle, high}
+		slices.Sort(sizes)
+		finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "the three sizes of " + key + " are not in order: least, default or pressure, most", Reference: ipSysctl,
+			Evidence: []string{key + " = " + h.state.Parameters[key]}}
+		finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprintf("%d %d %d", sizes[0], sizes[1], sizes[2]))
+		return finding
+	}
+	return nil
+}
+
+// rfsIncomplete finds receive flow steering of which one half is set.
+func rfsIncomplete(_ observed, h *host) *record.Finding {
+	const key = "net.core.rps_sock_flow_entries"
+	all, queue := h.number(key, 0), ""
+	for _, nic := range h.state.NICs {
+		for _, q := range nic.Queues {
+			if q.Flows > 0 && queue == "" {
+				queue = fmt.Sprintf("%s %s: rps_flow_cnt is %d", nic.Interface, q.Queue, q.Flows)
+			}
+		}
+	}
+	if all < 0 || (all > 0) == (queue != "") {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "receive flow steering is half configured, and off", Reference: "Linux Documentation/networking/scaling.rst (RFS)",
+		Evidence: []string{fmt.Sprintf("%s = %d; %s", key, all, cmp.Or(queue, "rps_flow_cnt of every queue is 0"))}, Fix: on(h.name, h.alone, "echo 2048 > /sys/class/net/DEV/queues/rx-0/rps_flow_cnt for each queue")}
+	if all == 0 {
+		finding.Confidence = record.Likely
+		finding.Fix, finding.Settings = h.fixed(nil, key, "32768")
+	}
+	return finding
+}
 
 func portRange(_ observed, h *host) *record.Finding {
 	const key = "net.ipv4.ip_local_port_range"

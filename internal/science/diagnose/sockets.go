@@ -16,9 +16,16 @@ var socketRules = []rule{
 	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "connect-fails", "connections-timed-out"}},
 	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "connections-timed-out"}},
 	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}},
-	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow"}},
+	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow", "udp-socket-dropped"}},
 	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
 	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT are at least half as many as the local port range has ports.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
+	{id: "fin-wait-many", host: true, about: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, finWait)},
+	{id: "closing-unanswered", host: true, about: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, closingUnanswered), explains: []string{"orphans-many", "tcp-retransmissions"}},
+	{id: "peer-window-closed", host: true, about: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for a larger one more than once.", parts: socketParts, find: each(everyHost, windowClosed), explains: []string{"window-limited", "send-buffer-limited"}},
+	{id: "window-limited", host: true, about: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the window of its peer; likely if that is below 64 KiB.", parts: socketParts, find: each(everyHost, windowLimited)},
+	{id: "send-buffer-limited", host: true, about: "A connection spent at least 0.3 s, and half of its busy time, with a full send buffer.", parts: socketParts, find: each(everyHost, sendBufferLimited)},
+	{id: "mss-small", host: true, about: "An established connection with data to send has segments of less than 1,000 bytes, though its path takes 1,280 and more.", parts: socketParts, find: each(everyHost, mssSmall)},
+	{id: "udp-socket-dropped", host: true, about: "A UDP socket has dropped datagrams since it was opened.", parts: socketParts, find: each(everyHost, socketDropped)},
 	{id: "orphans-many", host: true, about: "Orphaned connections are at least a quarter of tcp_max_orphans.", parts: []string{"sockstat", "parameters"}, find: each(everyHost, orphans)},
 }
 
