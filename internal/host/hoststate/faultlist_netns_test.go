@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type fault struct {
 	on    string // the host that has it; empty: any
 	plant func(b *bench)
 	act   func(b *bench)
+	// parameter: it is planted in one lab with the others that are.
+	parameter bool
 	// hosts are those that are read; none: all.
 	hosts []string
 	// beside are rules that may find something as well: what follows from the fault, or what
@@ -24,18 +27,26 @@ type fault struct {
 
 // sysctl plants a kernel parameter on the server.
 func sysctl(id, key, value string) fault {
-	return fault{id: id, on: "server", plant: func(b *bench) {
+	return fault{id: id, on: "server", parameter: true, plant: func(b *bench) {
 		b.in("server", func() error { return writeParameter(key, value) })
 	}}
+}
+
+// besides are further rules that may find something.
+func (f fault) besides(rules ...string) fault {
+	f.beside = append(f.beside, rules...)
+	return f
 }
 
 // shell plants something by a script on a host.
 func shell(host, script string) func(*bench) { return func(b *bench) { b.sh(host, script) } }
 
-var faults = []fault{
+var faults = slices.Concat(oneHostFaults, peerFaults)
+
+var oneHostFaults = []fault{
 	sysctl("window-scaling-off", "net.ipv4.tcp_window_scaling", "0"),
 	sysctl("sack-off", "net.ipv4.tcp_sack", "0"),
-	sysctl("receive-buffer-small", "net.ipv4.tcp_rmem", "4096 65536 262144"),
+	sysctl("receive-buffer-small", "net.ipv4.tcp_rmem", "4096 65536 262144").besides("window-scaling-off"),
 	sysctl("send-buffer-small", "net.ipv4.tcp_wmem", "4096 16384 131072"),
 	sysctl("autotuning-off", "net.ipv4.tcp_moderate_rcvbuf", "0"),
 	sysctl("somaxconn-small", "net.core.somaxconn", "16"),
@@ -43,6 +54,18 @@ var faults = []fault{
 	sysctl("path-mtu-discovery-off", "net.ipv4.ip_no_pmtu_disc", "1"),
 	sysctl("port-range-small", "net.ipv4.ip_local_port_range", "40000 41000"),
 	sysctl("retries-few", "net.ipv4.tcp_retries2", "3"),
+	sysctl("synack-retries-few", "net.ipv4.tcp_synack_retries", "1"),
+	sysctl("ttl-small", "net.ipv4.ip_default_ttl", "8"),
+	sysctl("dsack-off", "net.ipv4.tcp_dsack", "0"),
+	sysctl("rack-off", "net.ipv4.tcp_recovery", "0"),
+	sysctl("loss-probes-off", "net.ipv4.tcp_early_retrans", "0"),
+	sysctl("abort-on-overflow", "net.ipv4.tcp_abort_on_overflow", "1"),
+	sysctl("output-limit-small", "net.ipv4.tcp_limit_output_bytes", "65536"),
+	sysctl("unsent-limit-small", "net.ipv4.tcp_notsent_lowat", "4096"),
+	sysctl("time-wait-few", "net.ipv4.tcp_max_tw_buckets", "16"),
+	{id: "buffer-sizes-disordered", on: "other", parameter: true, plant: func(b *bench) {
+		b.in("other", func() error { return writeParameter("net.ipv4.tcp_rmem", "131072 4096 6291456") })
+	}},
 
 	{id: "link-down", on: "client", plant: shell("switch", "ip link set dev client-eth0 down")},
 	{id: "mtu-below-minimum", on: "client", plant: shell("client", "ip link set dev eth0 mtu 1000"), beside: []string{"mtu-differs"}},
@@ -95,7 +118,7 @@ var faults = []fault{
 		b.sh("other", "ip route add 172.16.6.0/24 via 10.0.0.1")
 		b.sh("server", "ip route add 172.16.6.0/24 via 10.0.0.3")
 		b.sh("client", "ip route add 172.16.6.0/24 via 10.0.0.3")
-	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }},
+	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }, beside: []string{"time-exceeded-received"}},
 
 	{id: "udp-buffer-overflow", on: "server", plant: func(b *bench) { b.udp("server", "10.0.0.1:7010", "") },
 		act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 3000, 1000) }, beside: []string{"udp-queue-full"}},
@@ -123,8 +146,7 @@ var faults = []fault{
 			}
 			return nil
 		})
-		time.Sleep(300 * time.Millisecond) // they are given up between the readings
-	}},
+	}, act: func(*bench) { time.Sleep(1200 * time.Millisecond) /* until they are given up */ }},
 	{id: "fragmentation-needed", on: "other", plant: func(b *bench) {
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other", "ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up")
@@ -192,7 +214,7 @@ var faults = []fault{
 		c := b.dial("client", "10.0.0.1:7050")
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = c.Write(make([]byte, 4<<20))
-	}, beside: []string{"slow-reader"}},
+	}, beside: []string{"slow-reader", "peer-window-closed", "window-limited"}},
 	{id: "close-wait", on: "client", plant: func(b *bench) {
 		l := b.listen("server", "10.0.0.1:7060")
 		for range 25 {
@@ -202,7 +224,7 @@ var faults = []fault{
 			}
 		}
 		time.Sleep(200 * time.Millisecond)
-	}},
+	}, beside: []string{"fin-wait-many"}},
 	{id: "connect-fails", on: "client", act: func(b *bench) {
 		for range 20 {
 			_ = b.hosts["client"].Do(func() error {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -152,14 +153,17 @@ func send(c *net.UDPConn, n, size int) {
 	}
 }
 
-// window is the time between the two readings of a host.
-const window = 1200 * time.Millisecond
+// window is the least time between the two readings of a host, after what is done between them.
+const window = 600 * time.Millisecond
 
-// diagnosed reads hosts while act is at work, and diagnoses them together.
+// diagnosed reads hosts, with act between the two readings of all, and diagnoses them together.
 func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation {
 	b.t.Helper()
 	snapshots := make([]record.HostSnapshot, len(hosts))
-	errs, began := make(chan error, len(hosts)), make(chan bool, len(hosts))
+	errs := make(chan error, len(hosts))
+	var begun sync.WaitGroup
+	begun.Add(len(hosts))
+	acted := make(chan struct{})
 	for i, host := range hosts {
 		go func() {
 			errs <- b.hosts[host].DoAsHost(func() (err error) {
@@ -172,21 +176,22 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 					probes = append(probes, p)
 				}
 				defer func() { snapshots[i].State.Probes = probes }()
-				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { began <- true }})
+				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { begun.Done(); <-acted }})
 				return err
 			})
 		}()
 	}
-	for range hosts {
-		select {
-		case <-began:
-		case err := <-errs:
-			b.t.Fatal(err)
-		}
+	all := make(chan struct{})
+	go func() { begun.Wait(); close(all) }()
+	select {
+	case <-all:
+	case err := <-errs: // of a host that could not be read
+		b.t.Fatal(err)
 	}
 	if act != nil {
 		act(b)
 	}
+	close(acted)
 	for range hosts {
 		if err := <-errs; err != nil {
 			b.t.Fatal(err)
@@ -198,7 +203,7 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 // sure are the findings that are at least likely, but of the machine, which all namespaces
 // share.
 func sure(e record.Evaluation) (ids []string) {
-	machine := []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied"}
+	machine := []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen", "memory-short"}
 	for _, f := range e.Findings {
 		if f.Confidence != record.Possible && !slices.Contains(machine, f.ID) && !slices.Contains(ids, f.ID) {
 			ids = append(ids, f.ID)
@@ -207,46 +212,66 @@ func sure(e record.Evaluation) (ids []string) {
 	return ids
 }
 
-// TestFaults plants one fault after the other in a lab, and has it found: each by its rule, on
-// the host that has it, and as the cause of what else is found there. TestHealthy is its twin.
+// TestFaults plants faults in labs, and has each found: by its rule, on the host that has it,
+// and as the cause of what else is found there. Each has a lab of its own but those of
+// parameters, which are planted together. TestHealthy is their twin.
 func TestFaults(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
+		t.Run("parameters", func(t *testing.T) {
+			t.Parallel()
+			plantedTogether(t, slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !f.parameter })...)
+		})
 		for _, f := range faults {
-			t.Run(f.id, func(t *testing.T) {
-				t.Parallel()
-				b := newBench(t)
-				if f.plant != nil {
-					f.plant(b)
-				}
-				hosts := benchHosts
-				if len(f.hosts) > 0 {
-					hosts = f.hosts
-				}
-				e := b.diagnosed(f.act, hosts...)
-				i := slices.IndexFunc(e.Findings, func(found record.Finding) bool {
-					return found.ID == f.id && found.Confidence != record.Possible
+			if !f.parameter {
+				t.Run(f.id, func(t *testing.T) {
+					t.Parallel()
+					plantedTogether(t, f)
 				})
-				if i < 0 {
-					t.Fatalf("not found; found were %s", summary(e))
-				}
-				found := e.Findings[i]
-				if f.on != "" && found.Host != f.on {
-					t.Errorf("found on %s, want %s", found.Host, f.on)
-				}
-				if found.ExplainedBy != "" && !slices.Contains(f.beside, found.ExplainedBy) {
-					t.Errorf("it is said to follow from %s", found.ExplainedBy)
-				}
-				if len(found.Evidence) == 0 || len(found.Fix) == 0 || found.Reference == "" {
-					t.Errorf("no evidence, fix or reference: %+v", found)
-				}
-				for _, id := range sure(e) {
-					if id != f.id && !slices.Contains(f.beside, id) {
-						t.Errorf("also found: %s\n%s", id, summary(e))
-					}
-				}
-			})
+			}
 		}
 	})
+}
+
+func plantedTogether(t *testing.T, list ...fault) {
+	b, hosts := newBench(t), benchHosts
+	var allowed []string
+	for _, f := range list {
+		if f.plant != nil {
+			f.plant(b)
+		}
+		if len(f.hosts) > 0 {
+			hosts = f.hosts
+		}
+		allowed = append(append(allowed, f.id), f.beside...)
+	}
+	e := b.diagnosed(list[0].act, hosts...)
+	for _, f := range list {
+		f.check(t, e)
+	}
+	for _, id := range sure(e) {
+		if !slices.Contains(allowed, id) {
+			t.Errorf("also found: %s\n%s", id, summary(e))
+		}
+	}
+}
+
+// check has the fault found.
+func (f fault) check(t *testing.T, e record.Evaluation) {
+	t.Helper()
+	i := slices.IndexFunc(e.Findings, func(found record.Finding) bool {
+		return found.ID == f.id && found.Confidence != record.Possible && (f.on == "" || found.Host == f.on)
+	})
+	if i < 0 {
+		t.Errorf("%s is not found on %s; found were %s", f.id, f.on, summary(e))
+		return
+	}
+	found := e.Findings[i]
+	if found.ExplainedBy != "" && !slices.Contains(f.beside, found.ExplainedBy) {
+		t.Errorf("%s is said to follow from %s", f.id, found.ExplainedBy)
+	}
+	if len(found.Evidence) == 0 || len(found.Fix) == 0 || found.Reference == "" {
+		t.Errorf("no evidence, fix or reference: %+v", found)
+	}
 }
 
 var update = flag.Bool("update", false, "write the list of faults in docs/doctor.md anew")

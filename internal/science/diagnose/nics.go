@@ -85,7 +85,7 @@ func (h *host) cpusBusy() (list []busy) {
 	const least = 0.5 // s
 	for _, end := range h.reading.End.CPU {
 		for _, b := range h.reading.Begin.CPU {
-			if b.CPU != end.CPU || h.boot {
+			if b.CPU != end.CPU || end.CPU < 0 || h.boot { // below 0: all together
 				continue
 			}
 			c := busy{cpu: end.CPU, idle: end.Idle - b.Idle, steal: end.Steal - b.Steal, user: end.User - b.User, system: end.System - b.System, softirq: end.SoftIRQ - b.SoftIRQ + end.IRQ - b.IRQ}
