@@ -136,22 +136,22 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	b := bytes.NewBuffer(text)
 	fmt.Fprintf(b, "factors:\n  %s:\n", Factor)
 	if d.Ablate && d.Search == nil && len(d.Sets) == 0 && len(d.Lines) > 1 {
-		fmt.Fprintf(b, "    ablate: %s\n", quoted(TheList))
+		fmt.Fprintf(b, "    ablate: %s\n", source.Quoted(TheList))
 	}
 	if len(d.Untried) > 0 {
 		fmt.Fprint(b, "    untried:\n")
 	}
 	for _, u := range d.Untried {
-		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", quoted(u.Key), quoted(u.Value), quoted(u.Why))
+		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", source.Quoted(u.Key), source.Quoted(u.Value), source.Quoted(u.Why))
 	}
 	fmt.Fprint(b, "    levels:\n")
 	for _, l := range d.levels() {
-		fmt.Fprintf(b, "      %s:\n", quoted(l.name))
+		fmt.Fprintf(b, "      %s:\n", source.Quoted(l.name))
 		if l.about != "" {
-			fmt.Fprintf(b, "        about: %s\n", quoted(l.about))
+			fmt.Fprintf(b, "        about: %s\n", source.Quoted(l.about))
 		}
 		if i := slices.IndexFunc(l.lines, func(line Line) bool { return line.Key == setting.CongestionControl }); i >= 0 {
-			fmt.Fprintf(b, "        workload: {congestion_control: %s}\n", quoted(l.lines[i].Value))
+			fmt.Fprintf(b, "        workload: {congestion_control: %s}\n", source.Quoted(l.lines[i].Value))
 			l.lines = slices.Delete(slices.Clone(l.lines), i, i+1)
 		}
 		if len(l.lines) == 0 {
@@ -174,16 +174,16 @@ func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 			continue
 		}
 		if !started {
-			fmt.Fprintf(b, "          - host: %s\n            sysctl:\n", quoted(host))
+			fmt.Fprintf(b, "          - host: %s\n            sysctl:\n", source.Quoted(host))
 			started = true
 		}
-		fmt.Fprintf(b, "              %s: %s\n", quoted(line.Key), quoted(line.Value))
+		fmt.Fprintf(b, "              %s: %s\n", source.Quoted(line.Key), source.Quoted(line.Value))
 	}
 	for _, line := range lines {
 		if iface, o, ok := line.option(); ok {
-			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n", quoted(host), quoted(iface), o.Group, quoted(o.Key), quoted(o.Value))
+			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n", source.Quoted(host), source.Quoted(iface), o.Group, source.Quoted(o.Key), source.Quoted(o.Value))
 		} else if line.Key == governorKey {
-			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", quoted(host), quoted(line.Value))
+			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", source.Quoted(host), source.Quoted(line.Value))
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (d Design) Unvaried(file string, base []byte) ([]byte, error) {
 	for _, note := range d.Notes {
 		fmt.Fprintf(&b, "# %s\n", strings.ReplaceAll(note, "\n", " "))
 	}
-	fmt.Fprintf(&b, "study: %s\nquestion: %s\n%s", d.Name, quoted(d.Question), kept)
+	fmt.Fprintf(&b, "study: %s\nquestion: %s\n%s", d.Name, source.Quoted(d.Question), kept)
 	if len(d.Responses) > 0 {
 		fmt.Fprintf(&b, "response: [%s]\n", strings.Join(d.Responses, ", "))
 	}
@@ -240,9 +240,4 @@ func without(file string, base []byte, factors bool, drop []string) ([]byte, err
 		b.WriteString(strings.TrimRight(text, "\n") + "\n")
 	}
 	return b.Bytes(), nil
-}
-
-// quoted writes a YAML string in double quotes, with braces that mean themselves.
-func quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", " ", "\n", " ", "{", "{{", "}", "}}").Replace(text) + `"`
 }
