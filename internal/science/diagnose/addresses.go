@@ -176,12 +176,13 @@ func neighbourTable(f observed) (findings []record.Finding) {
 			key := "net." + family + ".neigh.default.gc_thresh3"
 			most := h.number(key, 0)
 			if n := h.state.Neighbours[family]; most > 0 && int64(n) >= most*9/10 {
-				findings = append(findings, record.Finding{
+				finding := record.Finding{
 					Host: h.name, Confidence: record.Certain, Summary: "the table of " + family + " neighbours is nearly full: further ones cannot be reached",
 					Evidence:  []string{fmt.Sprintf("%d entries; %s is %d", n, key, most)},
-					Fix:       on(h.name, h.alone, fmt.Sprintf("sysctl -w net.%s.neigh.default.gc_thresh2=%d", family, 2*most), fmt.Sprintf("sysctl -w %s=%d", key, 4*most)),
 					Reference: ipSysctl + " (gc_thresh3); arp(7)",
-				})
+				}
+				finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprint(4*most), "net."+family+".neigh.default.gc_thresh2", fmt.Sprint(2*most))
+				findings = append(findings, finding)
 			}
 		}
 	}
@@ -400,16 +401,18 @@ func mtus(f observed) (findings []record.Finding) {
 		if low.MTU > high.MTU {
 			small, large, low, high = large, small, high, low
 		}
-		fix := on(large.name, false, fmt.Sprintf("ip link set dev %s mtu %d", high.Interface, low.MTU))
+		changed, at, mtu := large, high.Interface, low.MTU
 		if low.MTU < 1280 { // which IPv6 needs
-			fix = on(small.name, false, fmt.Sprintf("ip link set dev %s mtu %d", low.Interface, high.MTU))
+			changed, at, mtu = small, low.Interface, high.MTU
 		}
-		findings = append(findings, record.Finding{
+		finding := record.Finding{
 			Host: small.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low.MTU),
 			Evidence:  []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU, p.other.name, p.b.Interface, p.b.MTU)},
-			Fix:       append(fix, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU)),
 			Reference: "RFC 894; RFC 2923, section 2.1",
-		})
+		}
+		finding.Fix, finding.Settings = changed.fixedBy(nil, changed.mtu(at, mtu))
+		finding.Fix = append(finding.Fix, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU))
+		findings = append(findings, finding)
 	}
 	return findings
 }

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/setting"
 )
@@ -18,6 +20,16 @@ func (h *host) instead(settings []setting.Setting) []string {
 // commands spells settings of the host, each with its name where there are other hosts.
 func (h *host) commands(settings []setting.Setting) []string {
 	return on(h.name, h.alone, hostconfig.Commands(settings)...)
+}
+
+// fixedBy is a fix by settings: advice, the settings' commands, and the settings.
+func (h *host) fixedBy(advice []string, settings ...setting.Setting) ([]string, []setting.Setting) {
+	return slices.Concat(on(h.name, h.alone, advice...), h.commands(settings)), settings
+}
+
+// mtu is a setting of an interface's MTU.
+func (h *host) mtu(iface string, mtu int) setting.Setting {
+	return setting.Setting{Host: h.name, Link: &setting.Link{Interface: iface, MTU: mtu}}
 }
 
 // on puts a host's name before what is to be done there, unless it is the only one.

@@ -288,6 +288,5 @@ var growthRules = func() (list []rule) {
 
 // fixed is a fix by kernel parameters: lines before them, the commands, and the settings.
 func (h *host) fixed(lines []string, pairs ...string) ([]string, []setting.Setting) {
-	settings := parameters(h.name, pairs...)
-	return slices.Concat(on(h.name, h.alone, lines...), h.commands(settings)), settings
+	return h.fixedBy(lines, parameters(h.name, pairs...)...)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 )
 
@@ -72,8 +73,10 @@ func powersave(_ observed, h *host) *record.Finding {
 	if n == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "CPUs save power, which makes them slow to answer and slower at work", Reference: "Linux Documentation/admin-guide/pm/cpufreq.rst",
-		Evidence: []string{fmt.Sprintf("%d CPUs have the governor powersave", n)}, Fix: on(h.name, h.alone, "cpupower frequency-set -g performance; linerate tune measures whether it matters")}
+	finding := &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "CPUs save power, which makes them slow to answer and slower at work", Reference: "Linux Documentation/admin-guide/pm/cpufreq.rst",
+		Evidence: []string{fmt.Sprintf("%d CPUs have the governor powersave", n)}}
+	finding.Fix, finding.Settings = h.fixedBy([]string{"if it matters (linerate prove powersave-governor):"}, setting.Setting{Host: h.name, CPU: &setting.CPU{Governor: "performance"}})
+	return finding
 }
 
 func resolverAbsent(_ observed, h *host) *record.Finding {

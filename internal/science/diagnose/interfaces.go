@@ -3,9 +3,11 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
 )
 
@@ -58,6 +60,13 @@ func (p port) hardware() bool {
 
 func (p port) found(confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {
 	return &record.Finding{Host: p.h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Fix: on(p.h.name, p.h.alone, fix...), Reference: reference}
+}
+
+// fixed adds a fix by options of the interface, behind advice.
+func (p port) fixed(f *record.Finding, advice []string, options setting.NIC) *record.Finding {
+	options.Interface = p.i.Interface
+	f.Fix, f.Settings = p.h.fixedBy(advice, setting.Setting{Host: p.h.name, NIC: &options})
+	return f
 }
 
 // eachInterface is a rule's find for each interface of each host.
@@ -227,9 +236,10 @@ func oneQueue(p port) *record.Finding {
 	if have != 1 || most < 2 {
 		return nil
 	}
-	return p.found(record.Likely, fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d", p.i.Interface, most), "Linux Documentation/networking/scaling.rst",
-		[]string{fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", p.i.Interface, have, most, p.h.cpus)},
-		fmt.Sprintf("ethtool -L %s combined %d", p.i.Interface, min(most, p.h.cpus)))
+	finding := p.found(record.Likely, fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d", p.i.Interface, most), "Linux Documentation/networking/scaling.rst",
+		[]string{fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", p.i.Interface, have, most, p.h.cpus)})
+	kind := map[bool]string{true: "combined", false: "rx"}[c.MostCombined == most]
+	return p.fixed(finding, nil, setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.h.cpus))}}})
 }
 
 func oneCPU(p port) *record.Finding {
@@ -240,9 +250,9 @@ func oneCPU(p port) *record.Finding {
 	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.nic.IRQs, func(i record.IRQ) bool { return i.Affinity != first }) {
 		return nil
 	}
-	return p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs), p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
-		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ, p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)},
-		"run irqbalance, or write each queue's CPU to /proc/irq/N/smp_affinity_list")
+	finding := p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs), p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
+		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ, p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)})
+	return p.fixed(finding, []string{"run irqbalance; or:"}, setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})
 }
 
 // offloads are those without which each packet costs a processor more, by ethtool's names.
@@ -258,19 +268,20 @@ var offloads = []struct {
 }
 
 func offloadOff(p port) *record.Finding {
-	var off, options []string
+	var off []string
+	var options []setting.Option
 	for _, o := range offloads {
 		on, has := p.nic.Features[o.feature]
 		if has && !on && !slices.Contains(p.nic.Fixed, o.feature) && (p.hardware() || o.software) {
 			off = append(off, fmt.Sprintf("%s: %s (%s) is off, and %s", p.i.Interface, o.feature, o.option, o.does))
-			options = append(options, o.option+" on")
+			options = append(options, setting.Option{Key: o.option, Value: "on"})
 		}
 	}
 	if len(off) == 0 {
 		return nil
 	}
-	return p.found(record.Likely, fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface), "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)",
-		off, "ethtool -K "+p.i.Interface+" "+strings.Join(options, " "))
+	return p.fixed(p.found(record.Likely, fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface), "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)", off),
+		nil, setting.NIC{Features: options})
 }
 
 func promiscuous(p port) *record.Finding {
@@ -287,8 +298,10 @@ func mtuBelowMinimum(p port) *record.Finding {
 		return nil
 	}
 	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
-	return p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
-		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)}, fmt.Sprintf("ip link set dev %s mtu 1500, or that of its link", p.i.Interface))
+	finding := p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
+		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)})
+	finding.Fix, finding.Settings = p.h.fixedBy([]string{"the MTU of its link, such as:"}, p.h.mtu(p.i.Interface, 1500))
+	return finding
 }
 
 // bridgeMTU finds bridges whose ports have different MTUs: a frame that one takes and another
@@ -317,12 +330,13 @@ func bridgeMTU(_ observed, h *host) *record.Finding {
 		if least.MTU == most.MTU {
 			continue
 		}
-		return &record.Finding{
+		finding := &record.Finding{
 			Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("ports of %s have different MTUs: larger frames are dropped at the smaller one, without an ICMP message", bridge.Interface),
 			Evidence:  []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface, least.MTU)},
-			Fix:       on(h.name, h.alone, fmt.Sprintf("ip link set dev %s mtu %d, and at the host behind it", least.Interface, most.MTU)),
 			Reference: "RFC 894; RFC 2923, section 2.1; bridge(8)",
 		}
+		finding.Fix, finding.Settings = h.fixedBy([]string{"the same MTU at the port and at the host behind it:"}, h.mtu(least.Interface, most.MTU))
+		return finding
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/hostload"
@@ -94,10 +95,10 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 	finding := record.Finding{
 		Host: m.Name, Confidence: record.Certain,
 		Summary:   "packets were dropped because a CPU's backlog was full",
-		Fix:       append(on(m.Name, len(f.hosts) == 1, "sysctl -w net.core.netdev_max_backlog=10000"), "or more CPUs for the interface's interrupts"),
 		Settings:  parameters(m.Name, "net.core.netdev_max_backlog", "10000"),
 		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 	}
+	finding.Fix = append(on(m.Name, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...), "or more CPUs for the interface's interrupts")
 	for _, c := range m.CPUs {
 		if c.SoftDropped > 0 {
 			finding.Evidence = append(finding.Evidence, fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat); it was %s busy", c.CPU, c.SoftDropped, c.Processed, share(c.Busy)))

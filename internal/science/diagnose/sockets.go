@@ -163,6 +163,8 @@ func orphans(_ observed, h *host) *record.Finding {
 	if most <= 0 || n*4 < most {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "many connections have no program any more and wait for their peers", Reference: ipSysctl,
-		Evidence: []string{fmt.Sprintf("%d orphans; net.ipv4.tcp_max_orphans is %d", n, most)}, Fix: on(h.name, h.alone, "peers that vanish; sysctl -w net.ipv4.tcp_orphan_retries=2")}
+	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "many connections have no program any more and wait for their peers", Reference: ipSysctl,
+		Evidence: []string{fmt.Sprintf("%d orphans; net.ipv4.tcp_max_orphans is %d", n, most)}}
+	finding.Fix, finding.Settings = h.fixed([]string{"find the peers that vanish; or:"}, "net.ipv4.tcp_orphan_retries", "2")
+	return finding
 }
