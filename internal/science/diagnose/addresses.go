@@ -304,6 +304,24 @@ func (h *host) attachments() (list []attached) {
 	return list
 }
 
+// Attachment is an interface that leads to a network, with its addresses.
+type Attachment struct {
+	Interface string
+	MTU       int
+	SpeedBps  float64 // that the hardware has negotiated; 0: not known, or no hardware
+	Addresses []netip.Prefix
+}
+
+// Attachments are the interfaces of a host by which other hosts may be reached: up, with an
+// address, and not those of a network inside the host.
+func Attachments(s record.HostSnapshot) (list []Attachment) {
+	h := host{reading: s.Reading}
+	for _, a := range h.attachments() {
+		list = append(list, Attachment{a.i.Interface, a.i.MTU, a.i.SpeedBps, prefixes(a.i)})
+	}
+	return list
+}
+
 // neighbouring are the pairs of interfaces of different hosts with addresses of one subnet.
 func (f observed) neighbouring() (pairs []pair) {
 	all := make([][]attached, len(f.hosts))

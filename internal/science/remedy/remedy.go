@@ -234,12 +234,27 @@ func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
 		}
 		return is
 	})
-	for _, s := range f.Settings {
+	fix.Advice = besides(fix.Advice, f.Settings)
+	return fix.with(run, f.Settings)
+}
+
+// Advice is what a finding's fix asks for besides its settings and flushes of neighbour tables,
+// which precede each trial.
+func Advice(f record.Finding) []string {
+	return slices.DeleteFunc(besides(slices.Clone(f.Fix), f.Settings), func(line string) bool {
+		_, is := parseFlush(line)
+		return is
+	})
+}
+
+// besides are the lines of a fix that are not the commands of settings.
+func besides(lines []string, settings []setting.Setting) []string {
+	for _, s := range settings {
 		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
-			fix.Advice = slices.DeleteFunc(fix.Advice, func(line string) bool { return line == command || line == "on "+s.Host+": "+command })
+			lines = slices.DeleteFunc(lines, func(line string) bool { return line == command || line == "on "+s.Host+": "+command })
 		}
 	}
-	return fix.with(run, f.Settings)
+	return lines
 }
 
 // Join adds what another finding of the same name changes.

@@ -1,0 +1,254 @@
+package proof
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/diagnose"
+)
+
+// Host is a real host.
+type Host struct {
+	Snapshot record.HostSnapshot
+	// Via is the command that reaches it, and Agent the linerate program there; empty: that of
+	// its PATH.
+	Via   []string
+	Agent string
+}
+
+// What a finding concerns: which of its host's traffic shows the fix.
+type traffic struct {
+	direction string // as the peer sees it, which opens the connections
+	protocol  string // empty: tcp
+	opens     bool   // the host opens the connections, and not its peer
+}
+
+var (
+	received   = traffic{direction: flow.Write}
+	sent       = traffic{direction: flow.Read}
+	bothWays   = traffic{direction: flow.Both}
+	accepted   = traffic{protocol: flow.CRR}
+	opened     = traffic{protocol: flow.CRR, opens: true}
+	datagrams  = traffic{direction: flow.Write, protocol: flow.UDP}
+	requests   = traffic{protocol: flow.RR}
+	trafficFor = map[string]traffic{
+		"receive-buffer-small": received, "autotuning-off": received, "netdev-backlog-small": received, "packets-squeezed": received, "softnet-drop": received,
+		"one-queue": received, "one-cpu-for-interrupts": received, "strict-rp-filter": received, "same-subnet-interfaces": received, "arp-flux": received,
+		"send-buffer-small": sent, "path-mtu-discovery-off": sent,
+		"somaxconn-small": accepted, "accept-queue-full": accepted, "listen-overflow": accepted, "syn-backlog-small": accepted, "syn-cookies-off": accepted, "syn-queue-full": accepted,
+		"port-range-small": opened, "ports-in-time-wait": opened,
+		"udp-buffer-default-small": datagrams, "udp-buffer-overflow": datagrams,
+		"powersave-governor": requests,
+	}
+)
+
+// trafficOf is both ways for a finding of which nothing else is known.
+func trafficOf(id string) traffic {
+	if t, known := trafficFor[id]; known {
+		return t
+	}
+	return bothWays
+}
+
+// OfHosts derives the study from snapshots of two hosts, of which at least one has the finding:
+// traffic between their addresses on one subnet. Network chooses it; the zero value: one with
+// an interface that the fix changes, or the first.
+func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
+	hosts := []Host{a, b}
+	for i := range hosts {
+		name := nodeName(hosts[i].Snapshot.Reading.Host)
+		if i > 0 && name == hosts[0].Snapshot.Reading.Host {
+			name += "-2"
+		}
+		hosts[i].Snapshot.Reading.Host, hosts[i].Snapshot.Reading.Snapshot.Host = name, name
+	}
+	evaluated := diagnose.Hosts([]record.HostSnapshot{hosts[0].Snapshot, hosts[1].Snapshot})
+	where := "on " + hosts[0].name() + " and " + hosts[1].name()
+	found, err := of(evaluated.Findings, id, where)
+	if err != nil {
+		for _, u := range evaluated.Unevaluated {
+			if u.Rule == id {
+				err = fmt.Errorf("%w\nIt was not evaluated on %s: %s", err, u.Host, u.Why)
+			}
+		}
+		return nil, err
+	}
+	subject, peer := hosts[0], hosts[1]
+	if found[0].Host == peer.name() {
+		subject, peer = peer, subject
+	}
+	network, err = shared(subject, peer, network, found)
+	if err != nil {
+		return nil, err
+	}
+	s := &study.Study{
+		Topology: topology.Topology{
+			Hosts:    []topology.Host{subject.host(network), peer.host(network)},
+			Switches: []topology.Switch{{Name: "network", Unmanaged: true}},
+			Links:    append(subject.links(network), peer.links(network)...),
+		},
+		Workload: workload(id, subject, peer, network),
+		Design:   study.Design{Replicates: Replicates},
+	}
+	if peer.name() == "network" || subject.name() == "network" {
+		s.Topology.Switches[0].Name = "the-network"
+		for i := range s.Topology.Links {
+			s.Topology.Links[i].To.Node = "the-network"
+		}
+	}
+	p := &Proof{Of: found}
+	return p, p.write(s, study.Level{}, []string{fmt.Sprintf("Made by linerate prove %s for %s and %s, between their addresses of %s.", id, subject.name(), peer.name(), network)})
+}
+
+func (h Host) name() string { return h.Snapshot.Reading.Host }
+
+// nodeName is a host's name as a study has it: up to the first dot, with dashes for what is not
+// a letter or a digit.
+func nodeName(text string) string {
+	short, _, _ := strings.Cut(text, ".")
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, short), "-")
+	return cmp.Or(name[:min(len(name), 24)], "host")
+}
+
+// shared is a subnet on which both hosts have addresses.
+func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix, error) {
+	var list []netip.Prefix
+	var best netip.Prefix
+	certain := false             // an interface there is changed
+	changed := map[string]bool{} // interfaces, by host
+	for _, f := range found {
+		for _, s := range f.Settings {
+			for _, name := range interfaces(s) {
+				changed[s.Host+"."+name] = true
+			}
+		}
+	}
+	for _, x := range a.on(netip.Prefix{}) {
+		for _, y := range b.on(netip.Prefix{}) {
+			for _, p := range x.Addresses {
+				for _, q := range y.Addresses {
+					if p.Masked() != q.Masked() || p.Addr() == q.Addr() || p.IsSingleIP() {
+						continue
+					}
+					list = append(list, p.Masked())
+					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface]
+					if !best.IsValid() || here && !certain {
+						best, certain = p.Masked(), here
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case asked.IsValid() && slices.Contains(list, asked.Masked()):
+		return asked.Masked(), nil
+	case asked.IsValid():
+		return best, fmt.Errorf("%s and %s do not both have an address of %s; they share: %s", a.name(), b.name(), asked, prefixes(list))
+	case list == nil:
+		return best, fmt.Errorf("%s and %s have no addresses of one subnet; a study of theirs can have the route between them: linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it", a.name(), b.name(), found[0].ID)
+	}
+	return best, nil
+}
+
+func prefixes(list []netip.Prefix) string {
+	var texts []string
+	for _, p := range list {
+		if !slices.Contains(texts, p.String()) {
+			texts = append(texts, p.String())
+		}
+	}
+	return cmp.Or(strings.Join(texts, ", "), "none")
+}
+
+// interfaces are those that a setting names.
+func interfaces(s setting.Setting) (names []string) {
+	for _, one := range s.Sysctl {
+		names = append(names, setting.InterfaceOf(one.Key))
+	}
+	switch {
+	case s.Link != nil:
+		names = append(names, s.Link.Interface)
+	case s.NIC != nil:
+		names = append(names, s.NIC.Interface)
+	case s.Qdisc != nil:
+		names = append(names, s.Qdisc.Interface)
+	case s.Route != nil:
+		names = append(names, s.Route.Interface)
+	}
+	return names
+}
+
+// on are the host's interfaces with an address of a subnet, each with those alone; of the zero
+// value all.
+func (h Host) on(network netip.Prefix) (list []diagnose.Attachment) {
+	for _, a := range diagnose.Attachments(h.Snapshot) {
+		if network.IsValid() {
+			a.Addresses = slices.DeleteFunc(a.Addresses, func(p netip.Prefix) bool { return p.Masked() != network })
+		}
+		if len(a.Addresses) > 0 && len(list) < mostInterfaces {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// mostInterfaces of a host are looked at: its snapshot is its own.
+const mostInterfaces = 64
+
+func (h Host) host(network netip.Prefix) topology.Host {
+	host := topology.Host{Name: h.name(), Via: h.Via, Agent: h.Agent}
+	for _, a := range h.on(network) {
+		i := topology.Interface{Name: a.Interface}
+		for _, p := range a.Addresses {
+			i.Addresses = append(i.Addresses, topology.Address{First: p.Addr(), Last: p.Addr(), Bits: p.Bits()})
+		}
+		host.Interfaces = append(host.Interfaces, i)
+	}
+	return host
+}
+
+func (h Host) links(network netip.Prefix) (list []topology.Link) {
+	for _, a := range h.on(network) {
+		l := topology.Link{From: topology.End{Node: h.name(), Interface: a.Interface}, To: topology.End{Node: "network"}}
+		l.Rate, l.MTU = unit.BitRate(a.SpeedBps), a.MTU
+		list = append(list, l)
+	}
+	return list
+}
+
+// workload is traffic between the peer and each interface of the host that has the finding.
+func workload(id string, subject, peer Host, network netip.Prefix) study.Workload {
+	t := trafficOf(id)
+	w := study.Workload{Duration: unit.Duration(3 * time.Second), Warmup: unit.Duration(time.Second)}
+	w.Direction, w.Protocol = t.direction, t.protocol
+	from, to := peer, subject
+	if t.opens {
+		from, to = subject, peer
+	}
+	if flow.Of(t.protocol).Transport == flow.TCP {
+		sender := from
+		if t.direction == flow.Read {
+			sender = to
+		}
+		w.CongestionControl = sender.Snapshot.State.Parameters[setting.CongestionControl]
+	}
+	for _, a := range to.on(network) {
+		w.Flows = append(w.Flows, study.Flow{From: from.name(), To: to.name(), Destination: a.Addresses[0].Addr()})
+	}
+	return w
+}

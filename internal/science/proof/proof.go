@@ -1,0 +1,205 @@
+// Package proof derives, from a finding, the study that proves its fix: the hosts as they are
+// against the hosts with the settings of the fix. Which settings those are is for package
+// diagnose, and what the trials of the study mean is for package conclude.
+package proof
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/settingfile"
+	"linerate/internal/model/source"
+	"linerate/internal/model/study"
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/remedy"
+)
+
+// Proof is a study of a finding's fix.
+type Proof struct {
+	// File is the study: a factor with the levels "as it is" and the fix.
+	File []byte
+	// Of are the findings that the fix is of: one, or one for each of several hosts.
+	Of []record.Finding
+	// Settings are those of the fix.
+	Settings []setting.Setting
+	// Advice is what the fix asks for besides, which is not tried.
+	Advice []string
+	// Treatment is that of the run in which the hosts are as they are; empty: of no run.
+	Treatment string
+}
+
+// ErrNone: there is nothing to prove. The hosts do not have the finding, or no setting removes it.
+var ErrNone = errors.New("nothing to prove")
+
+// Replicates is the number of blocks of the study.
+const Replicates = 6
+
+// Known returns an error unless there is a rule of that name.
+func Known(id string) error {
+	ids := []string{"unreachable"}
+	for _, r := range diagnose.Rules() {
+		ids = append(ids, r.ID)
+	}
+	if !slices.Contains(ids, id) {
+		return fmt.Errorf("no finding is called %q%s; linerate doctor --list has them", id, source.DidYouMean(id, ids))
+	}
+	return nil
+}
+
+// OfRun derives the study from that of a run in which the finding was found. The hosts as they
+// are have the levels of treatment or, if it is empty, of the first treatment in which it was
+// found, those without any fix first. Levels of other treatments are left out.
+func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
+	where := "run " + run.ID
+	if run.StudyFile == "" {
+		return nil, fmt.Errorf("%w: %s is a measurement, which can be made again, but not with a setting of a host: linerate prove %s --host … does that", ErrNone, where, id)
+	}
+	found, err := of(run.Findings, id, "in "+where)
+	if err != nil {
+		return nil, err
+	}
+	s, err := study.Decode(where, []byte(run.StudyFile), run.Design.Set...)
+	if err != nil {
+		return nil, fmt.Errorf("the study of %s can no longer be read: %w", where, err)
+	}
+	base, err := baseline(run, found, treatment)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(f record.Finding) bool { return !slices.Contains(f.Treatments, base.Name) })
+	p := &Proof{Of: found, Treatment: base.Name}
+	asItIs, err := freeze(run, s, base)
+	if err != nil {
+		return nil, err
+	}
+	s.Published = nil
+	s.Design = study.Design{Replicates: Replicates, Margin: s.Design.Margin}
+	notes := []string{fmt.Sprintf("Made by linerate prove %s from run %s, of its treatment %q.", id, run.ID, base.Name)}
+	return p, p.write(s, asItIs, notes)
+}
+
+// of are the findings of that name with settings. Of several hosts each has one.
+func of(findings []record.Finding, id, where string) (found []record.Finding, err error) {
+	var others, advice []string
+	for _, f := range findings {
+		switch {
+		case f.ID != id && !slices.Contains(others, f.ID):
+			others = append(others, f.ID)
+		case f.ID == id && len(f.Settings) > 0:
+			found = append(found, f)
+		case f.ID == id:
+			advice = append(advice, f.Fix...)
+		}
+	}
+	switch {
+	case found != nil:
+		return found, nil
+	case advice != nil:
+		return nil, fmt.Errorf("%w: no setting that linerate can apply and revert removes %s; its fix:\n  %s", ErrNone, id, strings.Join(advice, "\n  "))
+	case others == nil:
+		others = []string{"nothing"}
+	}
+	return nil, fmt.Errorf("%w: %s was not found %s; found was: %s", ErrNone, id, where, strings.Join(source.Some(others, 8), ", "))
+}
+
+// baseline is the treatment of a run in which the hosts are as they are.
+func baseline(run *record.Run, found []record.Finding, treatment string) (*record.Treatment, error) {
+	var in []string
+	var best *record.Treatment
+	for i, t := range run.Treatments {
+		if !slices.ContainsFunc(found, func(f record.Finding) bool { return slices.Contains(f.Treatments, t.Name) }) {
+			continue
+		}
+		if in = append(in, t.Name); t.Name == treatment {
+			return &run.Treatments[i], nil
+		}
+		if best == nil || t.Baseline && !best.Baseline {
+			best = &run.Treatments[i]
+		}
+	}
+	if treatment != "" || best == nil {
+		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s; it has it in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, in), strings.Join(in, "; "))
+	}
+	return best, nil
+}
+
+// freeze leaves a study's factors the levels of one treatment alone, without their settings, and
+// returns what these make of the hosts.
+func freeze(run *record.Run, s *study.Study, t *record.Treatment) (asItIs study.Level, err error) {
+	var list []study.Factor
+	for _, f := range s.Factors {
+		i := slices.IndexFunc(f.Levels, func(l study.Level) bool { return l.Name == t.Levels[f.Name] })
+		if i < 0 {
+			return asItIs, fmt.Errorf("%w: the level %q of factor %q is one that ablate made in run %s; linerate tune --run %[4]s judges those", ErrNone, t.Levels[f.Name], f.Name, run.ID)
+		}
+		l := f.Levels[i]
+		asItIs.Settings = append(asItIs.Settings, l.Settings...)
+		asItIs.Unreachable = asItIs.Unreachable || l.Unreachable
+		if l.Workload != nil {
+			list = append(list, study.Factor{Name: f.Name, Role: "condition", Levels: []study.Level{{Name: l.Name, About: l.About, Workload: l.Workload}}})
+		}
+	}
+	s.Factors = list
+	return asItIs, nil
+}
+
+// over are settings with others in their place where both set one kernel parameter of a host.
+func over(settings, others []setting.Setting) (list []setting.Setting) {
+	set := map[[2]string]bool{}
+	for _, s := range others {
+		for _, one := range s.Sysctl {
+			set[[2]string{s.Host, one.Key}] = true
+		}
+	}
+	for _, s := range settings {
+		kept := slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool { return set[[2]string{s.Host, one.Key}] })
+		if len(s.Sysctl) > 0 && len(kept) == 0 {
+			continue
+		}
+		s.Sysctl = kept
+		list = append(list, s)
+	}
+	return append(list, others...)
+}
+
+// write adds the factor that is compared, between the hosts as they are and with the fix, and
+// makes the text.
+func (p *Proof) write(s *study.Study, asItIs study.Level, notes []string) error {
+	id := p.Of[0].ID
+	var hosts []string
+	for _, f := range p.Of {
+		for _, one := range f.Settings {
+			if !slices.ContainsFunc(p.Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, one) }) {
+				p.Settings = append(p.Settings, one)
+			}
+			if !slices.Contains(hosts, one.Host) {
+				hosts = append(hosts, one.Host)
+			}
+		}
+		for _, line := range remedy.Advice(f) {
+			if !slices.Contains(p.Advice, line) {
+				p.Advice = append(p.Advice, line)
+			}
+		}
+	}
+	s.Name = "prove-" + id
+	s.Question = fmt.Sprintf("Does the fix of %s on %s help?", id, strings.Join(hosts, ", "))
+	asItIs.Name, asItIs.About = settingfile.AsItIs, p.Of[0].Summary
+	fixed := study.Level{Name: "the fix of " + id, About: "the settings of the finding's fix", Settings: over(asItIs.Settings, p.Settings)}
+	fixed.Unreachable = true // what it keeps from connecting is a result
+	s.Factors = append(s.Factors, study.Factor{Name: "fix of " + id, Levels: []study.Level{asItIs, fixed}})
+	text, err := s.Text()
+	if err != nil {
+		return fmt.Errorf("the study of %s cannot be written: %w", id, err)
+	}
+	for _, note := range notes {
+		p.File = fmt.Appendf(p.File, "# %s\n", strings.ReplaceAll(note, "\n", " "))
+	}
+	p.File = append(p.File, text...)
+	return nil
+}
