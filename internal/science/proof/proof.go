@@ -71,7 +71,7 @@ func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(f record.Finding) bool { return !slices.Contains(f.Treatments, base.Name) })
+	found = slices.DeleteFunc(found, func(f record.Finding) bool { return !in(f, base.Name) })
 	p := &Proof{Of: found, Treatment: base.Name}
 	asItIs, err := freeze(run, s, base)
 	if err != nil {
@@ -107,15 +107,21 @@ func of(findings []record.Finding, id, where string) (found []record.Finding, er
 	return nil, fmt.Errorf("%w: %s was not found %s; found was: %s", ErrNone, id, where, strings.Join(source.Some(others, 8), ", "))
 }
 
+// in reports whether a finding is one of a treatment. Those of a host's state have none: they
+// are of all.
+func in(f record.Finding, treatment string) bool {
+	return len(f.Treatments) == 0 || slices.Contains(f.Treatments, treatment)
+}
+
 // baseline is the treatment of a run in which the hosts are as they are.
 func baseline(run *record.Run, found []record.Finding, treatment string) (*record.Treatment, error) {
-	var in []string
+	var names []string
 	var best *record.Treatment
 	for i, t := range run.Treatments {
-		if !slices.ContainsFunc(found, func(f record.Finding) bool { return slices.Contains(f.Treatments, t.Name) }) {
+		if !slices.ContainsFunc(found, func(f record.Finding) bool { return in(f, t.Name) }) {
 			continue
 		}
-		if in = append(in, t.Name); t.Name == treatment {
+		if names = append(names, t.Name); t.Name == treatment {
 			return &run.Treatments[i], nil
 		}
 		if best == nil || t.Baseline && !best.Baseline {
@@ -123,7 +129,7 @@ func baseline(run *record.Run, found []record.Finding, treatment string) (*recor
 		}
 	}
 	if treatment != "" || best == nil {
-		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s; it has it in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, in), strings.Join(in, "; "))
+		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s; it has it in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
 	}
 	return best, nil
 }

@@ -112,6 +112,15 @@ func TestOfRun(t *testing.T) {
 	}
 }
 
+// TestOfState: a finding of a host's state, which has no treatments, is one of all.
+func TestOfState(t *testing.T) {
+	for treatment, want := range map[string]string{"": "defaults, writes", "filtered, reads": "filtered, reads"} {
+		if p, err := OfRun(madeOf(ignore()), "arp-flux", treatment); err != nil || p.Treatment != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // TestNone: what there is to say instead of a proof.
 func TestNone(t *testing.T) {
 	text := ignore("defaults, writes")

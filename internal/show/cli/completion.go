@@ -66,6 +66,7 @@ var completed = map[string]completion{
 	"show":    {studyNames, alone},
 	"lab up":  {studyNames, filesToo},
 	"tune":    {func(*pflag.FlagSet, []string) []string { return studies.ListNames() }, filesToo},
+	"prove":   {findingNames, filesToo},
 	"report":  {oneRun, alone},
 	"plot":    {oneRun, alone},
 	"export":  {oneRun, alone},
@@ -223,6 +224,17 @@ func oneRun(flags *pflag.FlagSet, args []string) []string {
 		return nil
 	}
 	return runNames(flags, args)
+}
+
+// findingNames are the findings, and then studies.
+func findingNames(flags *pflag.FlagSet, args []string) (ids []string) {
+	if len(args) > 0 {
+		return studyNames(flags, args[1:])
+	}
+	for _, r := range diagnose.Rules() {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 // labHosts are those of the lab that is up.

@@ -28,7 +28,7 @@ const (
 // verbSections are the verbs of the help without a verb; others come last.
 var verbSections = []struct{ heading, verbs string }{
 	{"Measure between two hosts", "measure serve"},
-	{"Ask a question", "new studies show check run tune fix lab"},
+	{"Ask a question", "new studies show check run tune prove fix lab"},
 	{"Read what was measured", "runs report compare plot export note"},
 	{"Compute", "limits"},
 }

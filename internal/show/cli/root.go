@@ -145,6 +145,7 @@ func newRoot(s streams) *cobra.Command {
 		newTuneCommand(s),
 		newDoctorCommand(s),
 		newTopCommand(s),
+		newProveCommand(s),
 		newSnapshotCommand(s),
 		newDiffCommand(s),
 		newLabCommand(s),

@@ -60,52 +60,97 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if err != nil {
 		return usageError(err)
 	}
-	var plan *study.Plan
-	if f.resume == "" {
-		if plan, err = f.plan(args[0]); err != nil {
-			return err
-		}
-	} else if err := f.fitsResume(); err != nil {
-		return usageError(err)
+	if f.resume != "" {
+		return f.resumeRun(ctx, s)
 	}
+	plan, err := f.plan(args[0])
+	if err != nil {
+		return err
+	}
+	if err := f.writable(); err != nil {
+		return err
+	}
+	if err := s.permit(ctx, args[0], f.trust, plan.Commands()); err != nil {
+		return err
+	}
+	result, err := f.begin(ctx, s, plan, args[0], f.again(args[0]))
+	return finishRun(ctx, s, result, err, f)
+}
+
+// writable returns an error if the page cannot be written later.
+func (f runFlags) writable() error {
 	if err := export.Writable(cmp.Or(f.out, "runs")); err != nil {
 		return usageError(fmt.Errorf("%w: nothing was run; --out names another directory", err))
 	}
-	if plan != nil {
-		if err := s.permit(ctx, args[0], f.trust, plan.Commands()); err != nil {
-			return err
+	return nil
+}
+
+// begin makes a new run of a plan, whose study has that name in messages; again is the command
+// that repeats it.
+func (f runFlags) begin(ctx context.Context, s streams, plan *study.Plan, file, again string) (*record.Run, error) {
+	if err := f.parameters(s.err, file, run.ParameterWarnings(plan, proc.Sysctls{})); err != nil {
+		return nil, err
+	}
+	for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
+		if warning != "" {
+			say(s.err, "linerate: %s\n", warning)
 		}
+	}
+	store, err := openNotebook(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	f.options.Again = again
+	result, err := f.conduct(ctx, s, "run "+file, func(o run.Options) (*record.Run, error) { return run.New(ctx, plan, store, o) })
+	if errors.Is(err, notebook.ErrNameTaken) {
+		return nil, usageError(fmt.Errorf("--%w", err))
+	}
+	return result, err
+}
+
+// resumeRun carries on a run in the notebook.
+func (f runFlags) resumeRun(ctx context.Context, s streams) error {
+	if err := f.fitsResume(); err != nil {
+		return usageError(err)
+	}
+	if err := f.writable(); err != nil {
+		return err
 	}
 	store, err := openNotebook(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	var saved *record.Run // that is resumed
-	if plan == nil {
-		id, err := findRun(ctx, store, f.resume)
-		if err != nil {
-			return err
-		}
-		if saved, err = store.Run(ctx, id); err != nil {
-			return err
-		}
-		if err := s.permitRun(ctx, saved, f.trust); err != nil {
-			return err
-		}
-	} else {
-		if err := f.parameters(s.err, args[0], run.ParameterWarnings(plan, proc.Sysctls{})); err != nil {
-			return err
-		}
-		for _, warning := range []string{run.NeighbourWarning(plan, proc.Sysctls{}), run.BlocksWarning(plan)} {
-			if warning != "" {
-				say(s.err, "linerate: %s\n", warning)
-			}
-		}
-	}
-	claim, err := enter(ctx, s.err, "run "+cmp.Or(f.resume, strings.Join(args, " ")), f.wait)
+	id, err := findRun(ctx, store, f.resume)
 	if err != nil {
 		return err
+	}
+	saved, err := store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.permitRun(ctx, saved, f.trust); err != nil {
+		return err
+	}
+	f.options.Again = strings.Join(spelled(f.flags, designFlags...), " ")
+	result, err := f.conduct(ctx, s, "run "+f.resume, func(o run.Options) (*record.Run, error) {
+		if warning := run.BudgetWarning(saved, o.Redesign); warning != "" {
+			say(s.err, "linerate: %s\n", warning)
+		}
+		return run.Resume(ctx, store, saved.ID, o)
+	})
+	if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
+		return usageError(err)
+	}
+	return finishRun(ctx, s, result, err, f)
+}
+
+// conduct makes trials as the work of this process, with their progress on stderr.
+func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (*record.Run, error) {
+	claim, err := enter(ctx, s.err, what, f.wait)
+	if err != nil {
+		return nil, err
 	}
 	defer claim.Leave()
 	options, progress := f.options, newProgress(s.err, f.quiet)
@@ -113,25 +158,8 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 		claim.Describe(runTitle(p.Run, options.RunName))
 		progress.show(p)
 	}
-	var result *record.Run
-	if saved != nil {
-		if warning := run.BudgetWarning(saved, options.Redesign); warning != "" {
-			say(s.err, "linerate: %s\n", warning)
-		}
-		options.Again = strings.Join(spelled(f.flags, designFlags...), " ")
-		result, err = run.Resume(ctx, store, saved.ID, options)
-		if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
-			return usageError(err)
-		}
-	} else {
-		options.Again = f.again(args[0])
-		result, err = run.New(ctx, plan, store, options)
-		if errors.Is(err, notebook.ErrNameTaken) {
-			return usageError(fmt.Errorf("--%w", err))
-		}
-	}
-	progress.end()
-	return finishRun(ctx, s, result, err, f)
+	defer progress.end()
+	return trials(options)
 }
 
 // finishRun reports what there is, also of a run that was cut short.

@@ -41,14 +41,20 @@ func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
+	plan, err := f.planOf(file, text)
+	if err == nil {
+		f.options.Published, err = published(nameOrFile, plan.Study)
+	}
+	return plan, err
+}
+
+// planOf is plan for the text of a study, which has that name in messages.
+func (f *planFlags) planOf(file string, text []byte) (*study.Plan, error) {
 	s, err := study.Parse(file, text, f.options.Set...)
 	if err != nil {
 		return nil, inputError(file, err)
 	}
 	f.options.StudyFile = string(text)
-	if f.options.Published, err = published(nameOrFile, s); err != nil {
-		return nil, err
-	}
 	plan, err := study.NewPlan(s, f.parts...)
 	if err == nil {
 		plan, err = plan.Only(f.options.Only)

@@ -60,20 +60,7 @@ kernel.shmmax = 68719476736
 func hostsToTune(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, over := range []string{"/run", "/var/lib"} { // ip's names, and the journals
-		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", over)
-	}
-	for _, host := range []string{"a", "b"} {
-		kerneltest.Do(t, "ip", "netns", "add", host)
-		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
-		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", host).Run() })
-	}
-	kerneltest.Do(t, "ip", "-n", "a", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "b")
-	for i, host := range []string{"a", "b"} {
-		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
-		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
-		kerneltest.Do(t, "tc", "-n", host, "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "10mbit", "burst", "5000", "limit", "40k")
-	}
+	twoHosts(t, "tbf rate 10mbit burst 5000 limit 40k")
 	kerneltest.Do(t, "ip", append([]string{"netns", "exec", "a", "sysctl", "-q", "-w"}, crippled...)...)
 	via := func(host string) string { return fmt.Sprintf("via: [ip, netns, exec, %s], ", host) }
 	for name, text := range map[string]string{
@@ -86,6 +73,25 @@ func hostsToTune(t *testing.T) (dir string) {
 		}
 	}
 	return dir
+}
+
+// twoHosts makes the network namespaces a and b with a cable, whose ends have a qdisc.
+func twoHosts(t *testing.T, qdisc string) {
+	t.Helper()
+	for _, over := range []string{"/run", "/var/lib"} { // ip's names, and the journals
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", over)
+	}
+	for _, host := range []string{"a", "b"} {
+		kerneltest.Do(t, "ip", "netns", "add", host)
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
+		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", host).Run() })
+	}
+	kerneltest.Do(t, "ip", "-n", "a", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "b")
+	for i, host := range []string{"a", "b"} {
+		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
+		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
+		kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "add", "dev", "eth0", "root"}, strings.Fields(qdisc)...)...)
+	}
 }
 
 // tuned is what the settings of the list are on the hosts.
