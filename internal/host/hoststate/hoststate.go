@@ -76,6 +76,8 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		return s, err
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
+	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
+	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops
 	s.State.Parts = append(s.State.Parts, trace.part)
 	return s, ctx.Err()
@@ -102,22 +104,24 @@ func read(reader *counters.Reader, into *record.Reading) {
 	into.EndedNs = sched.Now()
 }
 
-// stateOf reads each part of a host's state, in the order in which they are described. Holders
-// have its sockets.
-func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record.HostState) {
-	part := func(name string, read func() error) {
-		p := record.StatePart{Part: name, BeganNs: sched.Now()}
-		if err := read(); err != nil {
-			p.Missing = err.Error()
-		}
-		p.EndedNs = sched.Now()
-		s.Parts = append(s.Parts, p)
+// part reads one part of a host's state.
+func part(s *record.HostState, name string, read func() error) {
+	p := record.StatePart{Part: name, BeganNs: sched.Now()}
+	if err := read(); err != nil {
+		p.Missing = err.Error()
 	}
+	p.EndedNs = sched.Now()
+	s.Parts = append(s.Parts, p)
+}
+
+// stateOf reads each part of a host's state, in the order in which they are described, but those
+// that are slow or long: modules and the kernel's log. Holders have its sockets.
+func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record.HostState) {
+	part := func(name string, read func() error) { part(&s, name, read) }
 	var p proc.Proc
 	part("uptime", func() (err error) { s.UptimeS, err = p.UptimeS(); return err })
 	s.FirstNamespace = netlink.First()
 	part("nics", func() (err error) { s.NICs, err = nics(snapshot); return err })
-	part("modules", func() (err error) { return modules(s.NICs) })
 	part("bridges", func() (err error) {
 		return withConn(func(c *netlink.Conn) (err error) { s.Bridges, err = c.Bridges(); return err })
 	})
@@ -135,7 +139,6 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part("frequency governors", func() error { s.Governors = proc.CPUFreq("").Governors(); return nil })
 	part("memory", func() (err error) { s.MemoryBytes, err = p.MemoryBytes(); return err })
 	part("firmware", func() (err error) { s.Firmware, err = proc.Firmware(""); return err })
-	part("kernel log", func() (err error) { s.Log, err = kernelLog(); return err })
 	part("open files", func() (err error) { s.OpenFiles, s.MostFiles, err = p.Files(); return err })
 	return s
 }
