@@ -79,7 +79,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops
-	s.State.Parts = append(s.State.Parts, trace.part)
+	s.State.Parts = slices.Insert(s.State.Parts, 0, trace.part) // in the order of reading
 	return s, ctx.Err()
 }
 
