@@ -85,16 +85,18 @@ var peerFaults = []fault{
 	{id: "cpu-saturated", plant: func(b *bench) {
 		stop := make(chan struct{})
 		b.ends = append(b.ends, func() { close(stop) })
+		closed := make(chan struct{})
+		close(closed)
 		go func() {
 			runtime.LockOSThread() // and ends with it
 			var one unix.CPUSet
 			one.Set(firstCPU())
 			_ = unix.SchedSetaffinity(0, &one)
-			for {
+			for { // without a pause: the CPU is to be busy
 				select {
 				case <-stop:
 					return
-				default:
+				case <-closed:
 				}
 			}
 		}()

@@ -67,16 +67,14 @@ var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "e
 var nmcliAdaptive = map[string]string{"on": "1", "off": "0"}
 
 func (n *nmcli) nic(on string, s setting.NIC) bool {
-	for _, o := range s.Options() { // one
-		property, ok := nmcliOptions[o.Group]
-		if !ok {
-			return false
-		}
-		value := o.Value
-		if o.Group == "coalesce" && strings.HasPrefix(o.Key, "adaptive") {
-			value = nmcliAdaptive[value]
-		}
-		return n.modify(on, property+o.Key, value)
+	o := s.Options()[0] // of one
+	property, ok := nmcliOptions[o.Group]
+	if !ok {
+		return false
 	}
-	return false
+	value := o.Value
+	if o.Group == "coalesce" && strings.HasPrefix(o.Key, "adaptive") {
+		value = nmcliAdaptive[value]
+	}
+	return n.modify(on, property+o.Key, value)
 }

@@ -101,11 +101,8 @@ func (m *machine) neighbour(line string) bool {
 // states of neighbour entries, as in record.Neighbour.
 var states = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
 
-// Words of the heads of switches' tables that name a column.
-var (
-	portWords = []string{"port", "ports", "interface", "intf", "destination", "port(s)", "port/intf"}
-	vlanWords = []string{"vlan", "vid", "vlanid", "fid", "bridge", "vlan-id"}
-)
+// portWords are the words of the heads of switches' tables that name the column of ports.
+var portWords = []string{"port", "ports", "interface", "intf", "destination", "port(s)", "port/intf"}
 
 // tableHeader is the head of a switch's table of MAC addresses, or its rule.
 func (m *machine) tableHeader(line string) bool {

@@ -187,7 +187,7 @@ func dropped(h *host) (list []record.Drop) {
 		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
 		of("rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
-		of("rx_dropped", c.RxDropped-min(c.RxDropped, c.RxOtherhost+c.RxNoHandler), unknown, "of protocols that nothing handles, or for want of room")
+		of("rx_dropped", c.RxDropped, unknown, "of protocols that nothing handles, or for want of room")
 		of("tx_dropped", c.TxDropped, harmful, "not sent")
 		of("tx_errors", c.TxErrors, harmful, "not sent")
 	}

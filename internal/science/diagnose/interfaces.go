@@ -416,7 +416,7 @@ func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of)
 
 func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
 	t := tally{c.Interface, "rx_dropped"}
-	n := c.RxDropped - min(c.RxDropped, c.RxNoHandler+c.RxOtherhost+h.benign[t])
+	n := c.RxDropped - min(c.RxDropped, h.benign[t])
 	if !often(n, c.RxPackets) {
 		return nil
 	}
