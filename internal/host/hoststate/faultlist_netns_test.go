@@ -118,7 +118,7 @@ var oneHostFaults = []fault{
 		b.sh("other", "ip route add 172.16.6.0/24 via 10.0.0.1")
 		b.sh("server", "ip route add 172.16.6.0/24 via 10.0.0.3")
 		b.sh("client", "ip route add 172.16.6.0/24 via 10.0.0.3")
-	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }, beside: []string{"time-exceeded-received"}},
+	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }, beside: []string{"time-exceeded-received", "redirects-sent", "redirects-received"}},
 
 	{id: "udp-buffer-overflow", on: "server", plant: func(b *bench) { b.udp("server", "10.0.0.1:7010", "") },
 		act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 3000, 1000) }, beside: []string{"udp-queue-full"}},

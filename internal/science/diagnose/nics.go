@@ -13,9 +13,9 @@ var tunedRules = []rule{
 	{id: "lro-while-forwarding", host: true, about: "Large receive offload is on, and the host forwards packets.", parts: []string{"nics", "parameters"}, find: eachNIC(lroForwarding), sameCause: sameSummary},
 	{id: "wireless", host: true, about: "An interface with addresses is wireless.", parts: nicParts, find: eachNIC(wireless), sameCause: sameSummary},
 	{id: "transmit-queue-short", host: true, about: "A NIC of 1 Gbit/s or more has a txqueuelen below 100, without being 0.", parts: nicParts, find: eachNIC(queueShort), sameCause: sameSummary, explains: []string{"qdisc-drop"}},
-	{id: "cpu-saturated", host: true, about: "A CPU was at least 97 % busy between the readings, which are at least half a second apart.", parts: []string{"cpu"}, find: each(everyHost, cpuSaturated), explains: []string{"slow-reader", "packets-squeezed", "udp-buffer-overflow"}},
-	{id: "cpu-stolen", host: true, about: "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).", parts: []string{"cpu"}, find: each(everyHost, cpuStolen), explains: []string{"packets-squeezed"}},
-	{id: "memory-short", host: true, about: "Less than 3 % of the machine's memory is available to programs.", parts: []string{"memory"}, find: each(everyHost, memoryShort), explains: []string{"memory-pressure"}},
+	{id: "cpu-saturated", host: true, own: true, load: true, about: "A CPU was at least 97 % busy between the readings, which are at least half a second apart.", parts: []string{"cpu"}, find: each(everyHost, cpuSaturated), explains: []string{"slow-reader", "packets-squeezed", "udp-buffer-overflow"}},
+	{id: "cpu-stolen", host: true, own: true, about: "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).", parts: []string{"cpu"}, find: each(everyHost, cpuStolen), explains: []string{"packets-squeezed"}},
+	{id: "memory-short", host: true, own: true, about: "Less than 3 % of the machine's memory is available to programs.", parts: []string{"memory"}, find: each(everyHost, memoryShort), explains: []string{"memory-pressure"}},
 }
 
 func ringSmall(p port) *record.Finding {

@@ -126,8 +126,8 @@ func (h *host) number(key string, field int) int64 {
 
 var parameterRules = func() []rule {
 	rules := []rule{
-		{id: "buffer-sizes-disordered", host: true, about: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.", parts: []string{"parameters"}, find: each(everyHost, disordered)},
-		{id: "rfs-incomplete", host: true, about: "Receive flow steering has rps_flow_cnt of a queue and no rps_sock_flow_entries, or the reverse.", parts: []string{"parameters", "nics"}, find: each(everyHost, rfsIncomplete)},
+		{id: "buffer-sizes-disordered", host: true, own: true, about: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.", parts: []string{"parameters"}, find: each(everyHost, disordered)},
+		{id: "rfs-incomplete", host: true, own: true, about: "Receive flow steering has rps_flow_cnt of a queue and no rps_sock_flow_entries, or the reverse.", parts: []string{"parameters", "nics"}, find: each(everyHost, rfsIncomplete)},
 		{id: "port-range-small", host: true, own: true, about: "ip_local_port_range has fewer than 10,000 ports.", parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
 		{id: "parameter-not-applied", host: true, own: true, about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.", parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
 		{id: "parameter-set-twice", host: true, own: true, about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.", parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
