@@ -100,6 +100,25 @@ func paced(conn *net.UDPConn, perS, n, size int) (sent int, took float64) {
 	return sent, time.Since(began).Seconds()
 }
 
+// TestSamplerReadsNothingSlow: what takes long, or is long, is no part of the state that is
+// read again and again.
+func TestSamplerReadsNothingSlow(t *testing.T) {
+	s, err := NewSampler("here", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var parts []string
+	for _, p := range s.readings.State.State.Parts {
+		parts = append(parts, p.Part)
+	}
+	for _, slow := range []string{"modules", "kernel log"} {
+		if slices.Contains(parts, slow) || !slices.Contains(parts, "nics") {
+			t.Errorf("parts %q: want nics, and not %s", parts, slow)
+		}
+	}
+}
+
 // TestSamplerFlows: a connection that carries data is the first of the list, with what the
 // sender wrote, its RTT and what limited it: a reader that reads slowly closes the window.
 func TestSamplerFlows(t *testing.T) {
