@@ -48,6 +48,7 @@ var outputs = map[string]output{
 		"--links 4 --rate 1gbit,1gbit,10gbit,10gbit --flows 8 --weights 1,1,10,10"}},
 	"schema": {exempt: "prints JSON"},
 	"tune":   {lines: []string{"linux-10g --lint --elsewhere", "blog.conf --lint --elsewhere", "freebsd-10g --lint --elsewhere", "--lists"}, print: shownTuning},
+	"help":   {lines: []string{"", "run", "rnu"}},
 	"doctor": {lines: []string{"--over 0s --all", "host.json", "host.json later.json --all", "--list", "--explain link-down", "missing.json", "--explain lnk-down --over x",
 		"--paste tables.txt", "--probe 192.0.2.1 host.json --port 70000", "--accepted", "--accept sack-off --until 9999-12-31 --because the␣vendor␣of␣the␣storage␣wants␣it␣so,␣until␣its␣next␣release --host nas --host a-rather-long-name-of-a-host.example", "--accept sack-of --until never"}},
 	"top":       {lines: []string{"--once --interval 100ms", "--replay top.jsonl --once", "", "--replay missing.jsonl --once --host nas", "--replay host.json --once", "--interval 2h --sort size --once"}},
