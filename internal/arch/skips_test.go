@@ -22,6 +22,7 @@ var otherSkips = map[string]string{
 	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",
 	"internal/kernel/file/private_test.go":               "needs root, to own files of other users",
 	"internal/host/iperf3/server/slow_test.go":           "takes as long as a client may: make soak",
+	"internal/host/apply/nic_netns_test.go":              "user-mode Linux has no receive packet steering",
 	"internal/show/cli/bounds_netns_test.go":             "needs root, to make control groups",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
