@@ -288,7 +288,7 @@ func TestSearchesOnPage(t *testing.T) {
 	run.Trials[0].LossFree = &record.LossFree{RateBps: 94e6, LostAtBps: 95e6, Trials: steps}
 	run.Trials[1].LossFree = &record.LossFree{Why: "even the lowest rate lost datagrams", Trials: steps[:1]}
 	page := plainSpaces(string(html(t, run)))
-	for _, want := range []string{`id="search"`, "94 Mbit/s; 95 Mbit/s loses datagrams", "even the lowest rate lost datagrams", "expected lost", "none of 79,823 lost, to confirm it", "search.csv"} {
+	for _, want := range []string{`id="search"`, "94 Mbit/s; 95 Mbit/s loses datagrams", "even the lowest rate lost datagrams", "8,500 of 17,000 expected lost", "none of 79,823 lost, to confirm it", "search.csv"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
