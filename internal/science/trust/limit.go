@@ -56,7 +56,7 @@ func (v view) fastestFlow() (text string, used float64) {
 			continue
 		}
 		got := f.GoodputBps / 8 * v.WindowS
-		slack := v.unread(f) + v.bucket(f).bytes + got/v.WindowS*v.skew[f.To]
+		slack := v.unread(f) + v.bucket(f).bytes + paced(f) + got/v.WindowS*v.skew[f.To]
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
 		if share := got / most; share > used {
 			used = share
@@ -96,6 +96,20 @@ func (v view) unread(f record.Flow) float64 {
 	return float64(f.OutOfOrderBytes) + min(readerBehindBytes, readerBehindS*float64(f.ReceivedBytes)/v.WindowS)
 }
 
+// paced is what a sender with a cap sends at once, which may fall into the window whole:
+// of a paced connection a millisecond at its rate, but at least two segments
+// (tcp_tso_autosize; net.ipv4.tcp_min_tso_segs); of a sender that waits between writes, one
+// of them.
+func paced(f record.Flow) float64 {
+	switch {
+	case f.RateCapBps > 0 && f.SenderInfo != nil:
+		return max(min(oneFrame, f.RateCapBps/8*1e-3), 2*float64(f.SenderInfo.SndMSS))
+	case f.WriteCapBps > 0:
+		return float64(max(oneWrite, f.CallBytes))
+	}
+	return 0
+}
+
 // bucket is a shaper's token bucket.
 type bucket struct {
 	at    topology.End
@@ -117,12 +131,13 @@ func (v view) bucket(f record.Flow) (b bucket) {
 }
 
 // saved is what all flows together may have had at the window's begin beyond what
-// their paths carry in it: unread, and in the buckets, each counted once.
+// their paths and caps carry in it: unread, sent at once, and in the buckets, each counted
+// once.
 func (v view) saved() float64 {
 	total := 0.0
 	counted := map[topology.End]bool{}
 	for _, f := range v.Flows {
-		total += v.unread(f)
+		total += v.unread(f) + paced(f)
 		if b := v.bucket(f); !counted[b.at] {
 			counted[b.at] = true
 			total += b.bytes

@@ -63,6 +63,20 @@ func fill(tr *record.Trial, over *topology.Topology, share float64) {
 	}
 }
 
+// capped has the first flow receive a number of bytes more than its cap of 1 Mbit/s gives.
+func capped(tr *record.Trial, more float64) {
+	f := &tr.Flows[0]
+	f.RateCapBps, f.LimitBps, f.SenderInfo = 1e6, 1e6, &record.TCPInfo{SndMSS: 1448}
+	f.GoodputBps = 1e6 + more*8/tr.WindowS
+	f.ReceivedBytes = int64(f.GoodputBps / 8 * tr.WindowS)
+	f.ArrivedBytes = f.ReceivedBytes
+	tr.LimitBps = 0
+}
+
+func bucketOf(over *topology.Topology, f record.Flow) float64 {
+	return view{topology: over}.bucket(f).bytes
+}
+
 // Each flow and each interface is held to its own limit, where the total would pass.
 func TestLimitOfEach(t *testing.T) {
 	// faster gives a flow more, and takes it from another that it shares no interface
@@ -125,6 +139,12 @@ func TestLimitOfEach(t *testing.T) {
 			fill(tr, over, 0.02)
 			early(tr, 0.03, 0)
 		}, "of the limit"},
+		{"a paced flow by two segments", func(tr *record.Trial, over *topology.Topology) {
+			capped(tr, bucketOf(over, tr.Flows[0])+2*1448)
+		}, ""},
+		{"a paced flow by more than two segments", func(tr *record.Trial, over *topology.Topology) {
+			capped(tr, bucketOf(over, tr.Flows[0])+4*1448)
+		}, "of the limit of its own path, 1 Mbit/s"},
 		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
 			slow := sciencetest.Study.Topology()
 			l, _ := slow.LinkAt(topology.End{Node: "server", Interface: "eth2"})
