@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"linerate/internal/bus/greeting"
 )
@@ -42,6 +43,11 @@ func Complete(address, byDefault string) (string, error) {
 	a, err := netip.ParseAddr(host)
 	if err != nil && strings.Contains(host, ":") {
 		return "", fmt.Errorf("%q: expected an IPv6 address, or ADDRESS:PORT", address)
+	}
+	if err != nil && strings.ContainsFunc(host, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-._", c)
+	}) {
+		return "", fmt.Errorf("%q: expected a host name or an address", address)
 	}
 	if err == nil && a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "" {
 		return "", fmt.Errorf("%q: a link-local address needs the interface of this host, such as %s%%eth0", address, host)
