@@ -33,14 +33,14 @@ const framesPerS = 10
 func Run(ctx context.Context, m Model, in io.Reader, out io.Writer, sources []Source) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithOutput(out), tea.WithFPS(framesPerS)}
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithOutput(out), tea.WithFPS(framesPerS)}
 	if in != nil {
 		options = append(options, tea.WithInput(in))
 	}
-	_, err := tea.NewProgram(program{ctx: ctx, model: m, sources: sources}, options...).Run()
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return nil // a signal ended it
-	}
+	p := tea.NewProgram(program{ctx: ctx, model: m, sources: sources}, options...)
+	// Not tea.WithContext: that leaves a goroutine reading the terminal.
+	defer context.AfterFunc(ctx, p.Quit)()
+	_, err := p.Run()
 	return err
 }
 
