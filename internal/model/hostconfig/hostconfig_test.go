@@ -46,8 +46,8 @@ func cells() []struct {
 		{"`link`: up or down", "--k-k", setting.Setting{Link: &setting.Link{Interface: "eth1", Up: &up}}},
 		{"`qdisc`", "--k-k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 256 << 10}}},
 		{"`qdisc`: red, or a `limit` of sfq", "----k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "red", Limit: 400_000}}},
-		{"`nic`: features, rings, channels, coalesce, pause", "---kk", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Features: []setting.Option{{Key: "gro", Value: "off"}}}}},
-		{"`nic`: rss, queues, napi, irqs", "----k", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Queues: []setting.Option{{Key: "rps_cpus", Value: "3"}}}}},
+		{"`nic`: features, rings, coalesce, pause", "---kk", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Features: []setting.Option{{Key: "gro", Value: "off"}}}}},
+		{"`nic`: channels, rss, queues, napi, irqs", "----k", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Queues: []setting.Option{{Key: "rps_cpus", Value: "3"}}}}},
 		{"`cpu`", "----k", setting.Setting{CPU: &setting.CPU{Governor: "performance"}}},
 	}
 }
