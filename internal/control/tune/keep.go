@@ -133,7 +133,7 @@ func (t *Tuner) write(made *record.Run, result *record.Tune) error {
 	for _, s := range result.Settings {
 		if i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key }); i >= 0 && s.Keep {
 			k := settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)}
-			if k.Line.NIC() {
+			if k.Line.IsOption() {
 				k.Commands = hostconfig.Commands([]setting.Setting{k.Line.On(t.options.Hosts[0])})
 			}
 			kept = append(kept, k)

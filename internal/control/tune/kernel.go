@@ -30,7 +30,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 		}
 		linux = true
 		for _, l := range f.Lines {
-			if _, asked := k.Parameters[l.Key]; !asked && !l.NIC() {
+			if _, asked := k.Parameters[l.Key]; !asked && !l.IsOption() {
 				k.Parameters[l.Key] = askFor(sysctls, l.Key, k)
 			}
 		}

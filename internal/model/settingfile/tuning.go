@@ -326,13 +326,15 @@ func (f *File) guess() string {
 	return best
 }
 
-// Winning returns the lines that hold after the files are read in order: the last one of
-// each key.
-func Winning(files []File) []Line {
+// Winning returns the lines that hold after the files are read in order: of each key the last
+// one that is not refused, or the last one if all are; refused may be nil.
+func Winning(files []File, refused func(Line) bool) []Line {
 	last := map[string]Line{}
 	for _, f := range files {
 		for _, l := range f.Lines {
-			last[l.Key] = l
+			if earlier, there := last[l.Key]; !there || refused == nil || !refused(l) || refused(earlier) {
+				last[l.Key] = l
+			}
 		}
 	}
 	var list []Line

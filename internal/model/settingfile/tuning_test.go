@@ -123,25 +123,32 @@ func TestWinning(t *testing.T) {
 	a := Read("a", []byte("net.x = 1\nnet.y = 1\nnet.x = 2\n"), "")
 	b := Read("b", []byte("net.y = 3\nnet.z = 4\n"), "")
 	var got []string
-	for _, l := range Winning([]File{a, b}) {
+	for _, l := range Winning([]File{a, b}, nil) {
 		got = append(got, l.Where()+" "+l.Setting())
 	}
 	if want := []string{"a:3 net.x = 2", "b:1 net.y = 3", "b:2 net.z = 4"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	got = nil
-	for _, l := range Winning([]File{b, a}) {
+	for _, l := range Winning([]File{b, a}, nil) {
 		got = append(got, l.Where())
 	}
 	if want := []string{"b:2", "a:2", "a:3"}; !slices.Equal(got, want) {
-		t.Errorf("the other way round %q, want %q", got, want)
+		t.Errorf("in the other order %q, want %q", got, want)
+	}
+	got = nil
+	for _, l := range Winning([]File{a, b}, func(l Line) bool { return l.Value == "2" || l.Key == "net.z" }) {
+		got = append(got, l.Where())
+	}
+	if want := []string{"a:1", "b:1", "b:2"}; !slices.Equal(got, want) {
+		t.Errorf("with refused lines %q, want %q", got, want)
 	}
 }
 
 // Whatever a file holds, every line of it that is no comment is accounted for
 // once, and what is read can be written and read again.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a", "net.a: 1", "net/a.b=“1”\u00a0"} {
+	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a", "net.a: 1", "net/a.b=“1”\u00a0", "ethtool -K eth0 gro off tso off", "echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus", "[net]\ncoalesce=rx-usecs 1\n"} {
 		f.Add("x.conf", seed)
 		f.Add("loader.conf", seed)
 	}
@@ -149,12 +156,22 @@ func FuzzRead(f *testing.F) {
 		file := Read(name, []byte(text), "")
 		last := 0
 		for _, l := range file.Lines {
+			if l.IsOption() { // a line may have several
+				if l.Line < last || strings.ContainsAny(l.Key+l.Value, "\t\n") {
+					t.Fatalf("%+v", l)
+				}
+				last = l.Line
+				continue
+			}
 			if l.Key == "" || l.Value == "" || l.Line <= last || strings.ContainsAny(l.Key, " \t\n") {
 				t.Fatalf("%+v", l)
 			}
 			last = l.Line
 		}
-		for _, l := range Winning([]File{file}) {
+		for _, l := range Winning([]File{file}, nil) {
+			if l.IsOption() {
+				continue
+			}
 			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") || strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
 				continue // written as it is it would mean something else
 			}

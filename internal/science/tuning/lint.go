@@ -58,7 +58,7 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 		c.page = cmp.Or(k.PageBytes, pageBytes)
 		c.out.Kernel = &record.LintKernel{Release: k.Release, MemoryBytes: k.MemoryBytes, Namespaces: k.Namespaces}
 	}
-	c.winning = settingfile.Winning(files)
+	c.winning = settingfile.Winning(files, c.refused)
 	c.winner = make(map[string]settingfile.Line, len(c.winning))
 	for _, l := range c.winning {
 		c.winner[l.Key] = l
@@ -145,7 +145,7 @@ func (c *checker) file(f *settingfile.File) {
 		c.twice(l)
 		if l.Slip != "" {
 			c.add(l, "syntax", record.LintError, "", "%s", l.Slip)
-			if !l.NIC() {
+			if !l.IsOption() {
 				c.correct(l.Key, l.Value)
 			}
 		}
@@ -160,6 +160,26 @@ func (c *checker) file(f *settingfile.File) {
 	}
 }
 
+// refused reports whether programs or the kernel refuse a line, so that what was set before it
+// holds.
+func (c *checker) refused(l settingfile.Line) bool {
+	i := slices.IndexFunc(c.files, func(f settingfile.File) bool { return f.Name == l.File })
+	if c.files[i].System != settingfile.Linux {
+		return false
+	}
+	alone := &checker{kernel: c.kernel, page: c.page, out: &record.Lint{}}
+	l.Value, _ = l.Bare()
+	if l.IsOption() {
+		return l.Wrong() != ""
+	}
+	if p := find(l.Key); p != nil {
+		alone.takes(l, p)
+	} else {
+		alone.switched(l)
+	}
+	return l.Slip != "" || slices.ContainsFunc(alone.out.Findings, func(f record.LintFinding) bool { return f.ID == "refused" && f.Severity == record.LintError })
+}
+
 // wins: the line holds in the end.
 func (c *checker) wins(l settingfile.Line) bool {
 	w := c.winner[l.Key]
@@ -168,10 +188,10 @@ func (c *checker) wins(l settingfile.Line) bool {
 
 // twice reports a line that another one, of this file or a later one, overrides.
 func (c *checker) twice(l settingfile.Line) {
-	if c.wins(l) {
+	w := c.winner[l.Key]
+	if c.wins(l) || c.refused(l) && !c.refused(w) { // which has a finding of its own
 		return
 	}
-	w := c.winner[l.Key]
 	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
 	if value, _ := w.Bare(); same(value, l.Value) {
 		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))
@@ -201,7 +221,7 @@ func (c *checker) comment(l settingfile.Line, comment string) {
 
 // linux says what there is to say about one line of a file for Linux.
 func (c *checker) linux(l settingfile.Line) {
-	if l.NIC() { // what the interface has is known when it is tried
+	if l.IsOption() { // what the interface has is known when it is tried
 		if why := l.Wrong(); why != "" {
 			c.add(l, "refused", record.LintError, "", "%s", why)
 		}
@@ -338,11 +358,11 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 			system = f.System
 		}
 	}
-	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.NIC() || aboutNetwork(system, l.Key)}
+	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.IsOption() || aboutNetwork(system, l.Key)}
 	switch {
 	case system != settingfile.Linux:
 		return s
-	case l.NIC():
+	case l.IsOption():
 		if s.Scope = record.ScopeNamespace; l.MachineWide() {
 			s.Scope = record.ScopeMachine
 		}

@@ -211,6 +211,30 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
+// TestRefusedLines: a line that is refused does not hold, and does not take the place of one before.
+func TestRefusedLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"net.ipv4.tcp_wmem = 4096 65536 16777216\nnet.ipv4.tcp_wmem = 4096 65536 4M\n": "1 4096 65536 16777216",
+		"net.ipv4.tcp_wmem = 4096 65536 4M\nnet.ipv4.tcp_wmem = 4096 65536 16777216\n": "2 4096 65536 16777216",
+		"net.ipv4.tcp_wmem = 4096 65536 1M\nnet.ipv4.tcp_wmem = 4096 65536 4M\n":       "2 4096 65536 4M",
+		"net.ipv4.tcp_sack = 0\nsysctl -w net.ipv4.tcp_sack=1\n":                       "1 0",
+		"net.ipv4.tcp_sack = 0\nnet.ipv4.tcp_sack = yes\nnet.ipv4.tcp_sack = 1\n":      "3 1",
+	} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}, today())
+		if len(found.Settings) != 1 {
+			t.Fatalf("%q: %+v", text, found.Settings)
+		}
+		if s := found.Settings[0]; fmt.Sprint(s.Line, " ", s.Value) != want {
+			t.Errorf("%q: line %d holds, %q; want %q", text, s.Line, s.Value, want)
+		}
+		for _, f := range found.Findings {
+			if f.ID == "twice" && strings.HasPrefix(want, fmt.Sprint(f.Line, " ")) {
+				t.Errorf("%q: the line that holds is said to be overridden: %+v", text, f)
+			}
+		}
+	}
+}
+
 // TestPages: bytes where pages are counted are corrected, unless as many pages would be
 // less than the kernel has.
 func TestPages(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 // Select returns the lines of files that are worth trying on hosts of a topology, and
 // every setting, with why it is not tried. found is what is known of the files.
 func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (lines []settingfile.Line, all []record.TuneSetting) {
-	winning := settingfile.Winning(files)
-	for i, s := range found.Settings {
-		for _, line := range winning[i].Each(interfaces(t, hosts)) {
+	for _, s := range found.Settings {
+		for _, line := range lineOf(files, s).Each(interfaces(t, hosts)) {
 			made := record.TuneSetting{Key: line.Key, Value: s.Value, File: s.File, Line: s.Line}
 			if key, value, ok := corrected(found, s); ok {
 				made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
@@ -37,6 +36,18 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 		}
 	}
 	return lines, all
+}
+
+// lineOf is the line that a setting is from.
+func lineOf(files []settingfile.File, s record.LintSetting) (line settingfile.Line) {
+	for _, f := range files {
+		for _, l := range f.Lines {
+			if l.File == s.File && l.Line == s.Line && l.Key == s.Key {
+				line = l
+			}
+		}
+	}
+	return line
 }
 
 // interfaces are those of the hosts, each once.
