@@ -7,8 +7,15 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// ethtoolFlags are the options of ethtool(8) that change a group.
-var ethtoolFlags = map[string]string{"features": "-K", "rings": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A"}
+// ethtoolFlag is the option of ethtool(8) that changes a group; empty: there is none.
+func ethtoolFlag(group string) string {
+	for _, g := range setting.NICGroups {
+		if g.Name == group {
+			return g.Flag
+		}
+	}
+	return ""
+}
 
 // netDirectory and irqDirectory have the files of an interface and of interrupts.
 const netDirectory, irqDirectory = "/sys/class/net/", "/proc/irq/"
@@ -18,7 +25,7 @@ const netDirectory, irqDirectory = "/sys/class/net/", "/proc/irq/"
 func nicLines(n setting.NIC) (lines []string) {
 	dir := netDirectory + n.Interface
 	for _, o := range n.Options() {
-		flag, value := ethtoolFlags[o.Group], Quote(o.Value)
+		flag, value := ethtoolFlag(o.Group), Quote(o.Value)
 		switch {
 		case flag != "":
 			lines = append(lines, Command("ethtool", flag, n.Interface, o.Key, o.Value))
@@ -59,9 +66,10 @@ func governorLine(c setting.CPU) string {
 	return `for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo ` + Quote(c.Governor) + ` > "$policy"/scaling_governor; done`
 }
 
-// nmcliOptions are the groups that NetworkManager has properties for, with their beginning and
-// the values that it writes otherwise (nm-settings-nmcli(5)).
-var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-", "channels": "ethtool.channels-", "coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
+// nmcliOptions are the groups that NetworkManager has properties for, with the beginning of
+// their names (nm-settings-nmcli(5)). Channels it has from 1.46 on: earlier ones would refuse
+// the whole connection.
+var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-", "coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
 
 // nmcliAdaptive: adaptive moderation is a number there.
 var nmcliAdaptive = map[string]string{"on": "1", "off": "0"}

@@ -34,6 +34,7 @@ type Option struct {
 // NICGroup is a group of options.
 type NICGroup struct {
 	Name string
+	Flag string // of ethtool(8), before the interface and pairs of a key and a value; empty: it has none
 	Doc  string
 	// Keys are the options; nil: the interface decides (features have the kernel's names,
 	// and the short ones of ethtool(8)).
@@ -66,23 +67,23 @@ const HashLetters = "mvtsdfnr"
 // NICGroups are all groups, in the order in which they are applied: channels before the table
 // that distributes packets to them, and before their files.
 var NICGroups = []NICGroup{
-	{"features", "offloads and other features, on or off: gro, tso, gso, rx, tx, sg, lro, rx-gro-hw … (ethtool -K)",
+	{"features", "-K", "offloads and other features, on or off: gro, tso, gso, rx, tx, sg, lro, rx-gro-hw … (ethtool -K)",
 		nil, onOff, func(n *NIC) *[]Option { return &n.Features }},
-	{"rings", "descriptors of the receive and transmit rings (ethtool -G)",
+	{"rings", "-G", "descriptors of the receive and transmit rings (ethtool -G)",
 		keys(count, "rx", "rx-mini", "rx-jumbo", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Rings }},
-	{"channels", "number of queues (ethtool -L)",
+	{"channels", "-L", "number of queues (ethtool -L)",
 		keys(count, "rx", "tx", "combined"), OptionValue{}, func(n *NIC) *[]Option { return &n.Channels }},
-	{"coalesce", "interrupt moderation: delay in microseconds or number of frames before an interrupt (ethtool -C)",
+	{"coalesce", "-C", "interrupt moderation: delay in microseconds or number of frames before an interrupt (ethtool -C)",
 		with(keys(count, "rx-usecs", "rx-frames", "tx-usecs", "tx-frames"), onOff, "adaptive-rx", "adaptive-tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Coalesce }},
-	{"pause", "flow control by pause frames (ethtool -A)",
+	{"pause", "-A", "flow control by pause frames (ethtool -A)",
 		keys(onOff, "autoneg", "rx", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Pause }},
-	{"rss", "which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
+	{"rss", "", "which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
 		with(keys(hashed, "tcp4", "udp4", "sctp4", "tcp6", "udp6", "sctp6"), table, "table"), OptionValue{}, func(n *NIC) *[]Option { return &n.RSS }},
-	{"queues", "files of all queues, or of one as in rx-0/rps_cpus (Documentation/networking/scaling.rst)",
+	{"queues", "", "files of all queues, or of one as in rx-0/rps_cpus (Documentation/networking/scaling.rst)",
 		with(keys(bitmap, "rps_cpus", "xps_cpus", "xps_rxqs"), count, "rps_flow_cnt"), OptionValue{}, func(n *NIC) *[]Option { return &n.Queues }},
-	{"napi", "files of the interface for polling (Documentation/networking/napi.rst)",
+	{"napi", "", "files of the interface for polling (Documentation/networking/napi.rst)",
 		keys(count, "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"), OptionValue{}, func(n *NIC) *[]Option { return &n.NAPI }},
-	{"irqs", "the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
+	{"irqs", "", "the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
 		keys(cpuList, "smp_affinity_list"), OptionValue{}, func(n *NIC) *[]Option { return &n.IRQs }},
 }
 

@@ -170,7 +170,7 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 	started := false
 	for _, line := range lines {
-		if line.NIC() {
+		if line.IsOption() {
 			continue
 		}
 		if !started {

@@ -1,6 +1,7 @@
 package settingfile
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -19,8 +20,8 @@ const anyInterface = "*"
 // them ("nic eth0 features gro"), and of CPUs.
 const nicKey, governorKey = "nic ", "cpu governor"
 
-// NIC reports whether the line is an option of a NIC or of CPUs, rather than a parameter.
-func (l Line) NIC() bool { return strings.HasPrefix(l.Key, nicKey) || l.Key == governorKey }
+// IsOption reports whether the line is an option of a NIC or of CPUs, rather than a parameter.
+func (l Line) IsOption() bool { return strings.HasPrefix(l.Key, nicKey) || l.Key == governorKey }
 
 // option is the option of a NIC; "*" is every interface.
 func (l Line) option() (iface string, o setting.NICOption, ok bool) {
@@ -91,10 +92,20 @@ func (f *File) add(n int, iface, group, key, value string) {
 	f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: nicKey + iface + " " + group + " " + key, Value: value})
 }
 
-// ethtoolFlags are the options of ethtool(8) that change a group of pairs of a key and a value.
-var ethtoolFlags = map[string]string{
-	"-K": "features", "--offload": "features", "--features": "features", "-G": "rings", "--set-ring": "rings",
-	"-L": "channels", "--set-channels": "channels", "-C": "coalesce", "--coalesce": "coalesce", "-A": "pause", "--pause": "pause",
+// longFlags are the long options of ethtool(8) for the short ones of setting.NICGroups.
+var longFlags = map[string]string{
+	"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--set-channels": "-L", "--coalesce": "-C", "--pause": "-A",
+	"--rxfh": "-X", "--set-rxfh-indir": "-X", "--config-nfc": "-N", "--config-ntuple": "-N", "-U": "-N",
+}
+
+// groupOf is the group that an option of ethtool(8) changes by pairs; empty: it is none.
+func groupOf(flag string) string {
+	for _, g := range setting.NICGroups {
+		if g.Flag != "" && g.Flag == flag {
+			return g.Name
+		}
+	}
+	return ""
 }
 
 // variables are what stands for the interface in scripts, rules and hooks.
@@ -106,11 +117,11 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 	if len(words) < 4 {
 		return false
 	}
-	flag, dev, rest := words[0], strings.Trim(words[1], `"'`), words[2:]
+	flag, dev, rest := cmp.Or(longFlags[words[0]], words[0]), strings.Trim(words[1], `"'`), words[2:]
 	if variables.MatchString(dev) {
 		dev = iface
 	}
-	switch group := ethtoolFlags[flag]; {
+	switch group := groupOf(flag); {
 	case group != "":
 		if len(rest)%2 != 0 {
 			return false
@@ -118,9 +129,9 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 		for i := 0; i < len(rest); i += 2 {
 			f.add(n, dev, group, rest[i], rest[i+1])
 		}
-	case flag == "-X" || flag == "--rxfh" || flag == "--set-rxfh-indir":
+	case flag == "-X":
 		f.add(n, dev, "rss", "table", strings.Join(rest, " "))
-	case (flag == "-N" || flag == "-U" || flag == "--config-nfc" || flag == "--config-ntuple") && len(rest) == 3 && rest[0] == "rx-flow-hash":
+	case flag == "-N" && len(rest) == 3 && rest[0] == "rx-flow-hash":
 		f.add(n, dev, "rss", rest[1], rest[2])
 	default:
 		return false
