@@ -305,7 +305,9 @@ func endsOf(run *record.Run, t *record.Trial) *record.Measure {
 				e.CPUs = known.CPUs
 			}
 		}
-		e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
+		if h.ProcessCPUS > 0 { // of two directions at once it is kept with neither
+			e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
+		}
 		m.Ends = append(m.Ends, e)
 	}
 	return m
