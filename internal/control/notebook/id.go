@@ -44,7 +44,10 @@ func FreeID(proposal string, taken func(id string) (bool, error)) (string, error
 
 // CheckName says whether a run can be given this name.
 func CheckName(name string) error {
-	good := name == strings.TrimSpace(name) && utf8.RuneCountInString(name) <= 80 && !strings.HasPrefix(name, "-") && !slices.Contains(latest, name)
+	if name != strings.TrimSpace(name) {
+		return fmt.Errorf("name %q: expected no space at its beginning or end", name)
+	}
+	good := utf8.RuneCountInString(name) <= 80 && !strings.HasPrefix(name, "-") && !slices.Contains(latest, name)
 	for _, r := range name {
 		good = good && unicode.IsPrint(r) // no break of a line, no control character
 	}

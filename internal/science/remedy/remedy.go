@@ -60,7 +60,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 	if unjudged := stats.Unjudged(run); unjudged != "" && run.Proven == nil {
 		return nil, fmt.Errorf("%w: run %s %s", ErrNone, run.ID, unjudged)
 	}
-	if run.Status == "interrupted" {
+	if run.Status == "interrupted" && run.Study != record.MeasureStudy {
 		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
