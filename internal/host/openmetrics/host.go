@@ -4,7 +4,7 @@
 //
 // It is read on a scrape and costs nothing otherwise. How often the host is read, how many
 // series there are, how many connections are open and how much CPU time scrapes take is
-// bounded, whoever scrapes (docs/decisions/0035-openmetrics-by-client-golang.md).
+// bounded for all scrapers together (docs/decisions/0035-openmetrics-by-client-golang.md).
 package openmetrics
 
 import (

@@ -224,7 +224,7 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 	}
 	wait = min(max(wait, sizeWait/5), sizeWait)
 	sequence := uint16(1000)
-	told := 0
+	reported := 0
 	passes := func(size int) bool {
 		for range sizeTries {
 			sequence++
@@ -243,7 +243,7 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 				}
 			}
 			if answer.MTU > 0 && answer.MTU < size {
-				told = answer.MTU
+				reported = answer.MTU
 				return false
 			}
 		}
@@ -261,13 +261,13 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 		} else {
 			high = next
 		}
-		if told >= least && told < high && m.MTU == 0 {
-			m.Told = true
-			if passes(told) {
-				m.MTU = told
+		if reported >= least && reported < high && m.MTU == 0 {
+			m.Reported = true
+			if passes(reported) {
+				m.MTU = reported
 				break
 			}
-			high, told = told, 0
+			high, reported = reported, 0
 		}
 		if high <= least {
 			break

@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// key is what drops are told apart by: the key of the map.
+// key is the key of the map: drops with the same one are counted together.
 type key struct {
 	Location  uint64
 	Namespace uint32
@@ -35,8 +35,8 @@ const (
 // Without room there, it adds 1 to the count of the key of zeros, which is there from the
 // beginning. Namespace: inode of the only one that is counted; 0: all.
 //
-// A packet on its way through a socket has no device: sk_buff.dev is NULL or, in a union,
-// something else, which is told by its not being an address of the kernel. Then the interface
+// A packet in a socket's queue has no device: sk_buff.dev is NULL or, in a union, something that
+// is no address of the kernel. Then the interface
 // is the one that the packet came by, or that of its route, and the namespace that of the
 // route or the socket.
 func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {

@@ -256,7 +256,7 @@ type Drop struct {
 	// Packets in the time between the readings; with one reading, since boot.
 	Packets int64  `json:"packets"`
 	Boot    bool   `json:"since_boot,omitempty"`
-	Verdict string `json:"verdict"` // harmful, harmless, unknown
+	Verdict string `json:"verdict"` // Harmful, Harmless, Unknown
 	Why     string `json:"why"`
 	// Of a reason:
 	By        string `json:"by,omitempty"` // kfree_skb; absent: a counter
@@ -266,6 +266,13 @@ type Drop struct {
 	// Again: the packets of this counter are in rows of reasons as well.
 	Again bool `json:"again,omitempty"`
 }
+
+// Verdicts on packets that were not delivered.
+const (
+	Harmful  = "harmful"
+	Harmless = "harmless"
+	Unknown  = "unknown"
+)
 
 // LargestHostSnapshot bounds a snapshot as a document, in bytes.
 const LargestHostSnapshot = 64 << 20

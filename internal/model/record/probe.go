@@ -36,9 +36,9 @@ type EchoProbe struct {
 // PathMTUProbe is the largest packet that passes unfragmented.
 type PathMTUProbe struct {
 	MTU int `json:"mtu"` // 0: none passed
-	// Told: a router said that a larger one does not pass. Otherwise larger ones are lost
-	// without a message, unless MTU is that of the interface.
-	Told bool `json:"told"`
+	// Reported: a router reported that a larger one does not pass (ICMP). Otherwise larger ones
+	// are lost without a message, unless MTU is that of the interface.
+	Reported bool `json:"reported"`
 }
 
 // ResolverProbe is one name server of resolv.conf(5).

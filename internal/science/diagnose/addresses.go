@@ -15,7 +15,7 @@ var addressRules = []rule{
 	{id: "same-subnet-interfaces", host: true, about: "Two interfaces have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
 	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"}, about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways, sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"}},
 	{id: "gateway-off-link", host: true, parts: []string{"routes", "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
-	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE.", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
+	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
 	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
 	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}},
@@ -154,17 +154,24 @@ func (h *host) routed(addr netip.Addr, name string) bool {
 }
 
 func neighbourFailed(f observed, h *host) *record.Finding {
-	var rows []string
+	var rows, names []string
 	for _, n := range h.reading.Snapshot.Neighbours {
 		if failed(n) && len(rows) < 6 && !f.filtered(h, n) {
-			rows = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State))
+			rows, names = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)), append(names, n.Interface)
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
+	const many = 10 // more than a few tries to reach a host that is off
+	confidence := record.Possible
+	for _, d := range h.traced {
+		if d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface) {
+			confidence, rows = record.Likely, append(rows, h.tracedRow(d))
+		}
+	}
 	return &record.Finding{
-		Host: h.name, Confidence: record.Possible, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
+		Host: h.name, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
 		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"), Reference: "ip-neighbour(8); RFC 826",
 	}
 }

@@ -33,38 +33,38 @@ func filterDrop(id string, reasons []string, by, reference, fix string) rule {
 }
 
 func (h *host) filtered(names []string, by, reference, fix string) (findings []record.Finding) {
-	type way struct{ name, direction string }
-	var ways []way
-	packets, received := map[way]int64{}, map[string]uint64{}
+	type side struct{ name, direction string } // of an interface: rx or tx
+	var sides []side
+	packets, received := map[side]int64{}, map[string]uint64{}
 	for _, d := range h.traced {
 		if !slices.Contains(names, d.Reason) {
 			continue
 		}
-		w := way{d.Interface, d.Direction}
-		if packets[w] == 0 {
-			ways = append(ways, w)
+		s := side{d.Interface, d.Direction}
+		if packets[s] == 0 {
+			sides = append(sides, s)
 		}
-		packets[w] += d.Packets
+		packets[s] += d.Packets
 	}
 	for _, c := range h.counted {
 		received[c.Interface] = c.RxPackets
 	}
-	for _, w := range ways[:min(len(ways), mostFindings)] {
+	for _, s := range sides[:min(len(sides), mostFindings)] {
 		confidence := record.Possible
-		if n := packets[w]; n >= 10 && (w.direction == "tx" || float64(n) >= 0.01*float64(received[w.name])) {
+		if n := packets[s]; n >= 10 && (s.direction == "tx" || float64(n) >= 0.01*float64(received[s.name])) {
 			confidence = record.Likely
 		}
-		what := map[string]string{"rx": " that arrive by ", "tx": " that are to leave by "}[w.direction]
-		name := cmp.Or(w.name, "this host")
-		if what == "" || w.name == "" {
+		what := map[string]string{"rx": " that arrive by ", "tx": " that are to leave by "}[s.direction]
+		name := cmp.Or(s.name, "this host")
+		if what == "" || s.name == "" {
 			what = " of "
 		}
 		evidence := h.tracedRows(func(d record.KernelDrop) bool {
-			return slices.Contains(names, d.Reason) && d.Interface == w.name && d.Direction == w.direction
+			return slices.Contains(names, d.Reason) && d.Interface == s.name && d.Direction == s.direction
 		})
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
-			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(w.name, "DEV"))), Reference: reference + "; " + dropReasons,
+			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(s.name, "DEV"))), Reference: reference + "; " + dropReasons,
 		})
 	}
 	return findings
@@ -207,7 +207,7 @@ func dropped(h *host) (list []record.Drop) {
 		protocol, counter, _ := strings.Cut(name, ".")
 		add(protocol, counter, uint64(h.grown(name)), tally{"", name}, verdict, why)
 	}
-	for _, g := range allGrowths {
+	for _, g := range growths {
 		if g.verdict == "" {
 			continue
 		}

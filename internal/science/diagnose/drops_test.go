@@ -158,3 +158,22 @@ func TestFilterTraced(t *testing.T) {
 		t.Errorf("%+v", e.Findings)
 	}
 }
+
+// TestNeighbourFailedNow: neighbours that do not answer are a likely cause while packets for them
+// are dropped, and possible otherwise.
+func TestNeighbourFailedNow(t *testing.T) {
+	for packets, want := range map[int64]string{0: record.Possible, 3: record.Possible, 200: record.Likely} {
+		s := hostNamed("nas", 1)
+		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Address: "10.78.0.99", Interface: "eth0", State: "FAILED"})
+		s.State.KernelDrops = &record.KernelDrops{Rows: []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP", Packets: packets}}}
+		got := ""
+		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
+			if f.ID == "neighbour-failed" {
+				got = f.Confidence
+			}
+		}
+		if got != want {
+			t.Errorf("%d packets: %q, want %q", packets, got, want)
+		}
+	}
+}

@@ -41,23 +41,23 @@ func fluxElsewhere(f observed) (findings []record.Finding) {
 	return findings
 }
 
-// told is one entry of a host's neighbour table.
-type told struct {
+// entry is one of a host's neighbour table.
+type entry struct {
 	host    string
 	address netip.Addr
 }
 
 // strangers are the learned IPv4 entries of all hosts by MAC address, without those of
 // machines that were read.
-func (f observed) strangers() map[string][]told {
-	tables := map[string][]told{}
+func (f observed) strangers() map[string][]entry {
+	tables := map[string][]entry{}
 	for _, h := range f.hosts {
 		for _, n := range h.entries() {
 			address, m := parse(n.Address), strings.ToLower(n.MAC)
 			if !address.Is4() || !learned(n) || f.holderOf(address) != nil || slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(m) != nil }) {
 				continue
 			}
-			if t := (told{h.name, address}); !slices.Contains(tables[m], t) {
+			if t := (entry{h.name, address}); !slices.Contains(tables[m], t) {
 				tables[m] = append(tables[m], t)
 			}
 		}
@@ -65,7 +65,7 @@ func (f observed) strangers() map[string][]told {
 	return tables
 }
 
-func addressesOf(entries []told) (list []netip.Addr) {
+func addressesOf(entries []entry) (list []netip.Addr) {
 	for _, t := range entries {
 		if !slices.Contains(list, t.address) {
 			list = append(list, t.address)
@@ -77,7 +77,7 @@ func addressesOf(entries []told) (list []netip.Addr) {
 
 // family are the MAC addresses, sorted, that are numbered next to one: those of tables for
 // addresses that are also given for it, and those behind a port of a switch.
-func (f observed) family(m string, tables map[string][]told) (list []string) {
+func (f observed) family(m string, tables map[string][]entry) (list []string) {
 	add := func(other string) {
 		if near(m, other) && !slices.Contains(list, other) {
 			list = append(list, other)
@@ -110,7 +110,7 @@ func near(a, b string) bool {
 	return max(x, y)-min(x, y) <= adjacent
 }
 
-func (f observed) fluxOf(m string, family []string, tables map[string][]told) *record.Finding {
+func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *record.Finding {
 	// Tables that disagree show that the machine answers for an address by several interfaces;
 	// otherwise it may be another machine that has the MAC address next to it.
 	disagree, all, here := false, 0, 0

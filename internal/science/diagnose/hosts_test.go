@@ -96,7 +96,7 @@ func TestHostRules(t *testing.T) {
 		{"collisions", end(func(c *record.InterfaceCounters) { c.Collisions = 9 })},
 		{"other-host-frames", end(func(c *record.InterfaceCounters) { c.RxOtherhost = 500 })},
 		{"standby-traffic", end(func(c *record.InterfaceCounters) { c.RxNoHandler = 500 })},
-		{"rx-missed", end(func(c *record.InterfaceCounters) { c.RxMissed = 5 })},
+		{"ring-overrun", end(func(c *record.InterfaceCounters) { c.RxMissed = 5 })},
 		{"tcp-md5", grown("TcpExt.TCPMD5Failure", 3)},
 		{"", grown("Tcp.RetransSegs", 9)},
 		{"tcp-retransmissions", grown("Tcp.RetransSegs", 30)},
@@ -143,7 +143,7 @@ func TestHostRules(t *testing.T) {
 		{"probe-lost", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
 		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{{Outcome: record.ConnectRefused}}})},
 		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
-		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Told: true}})},
+		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Reported: true}})},
 		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},
 		{"cpu-stolen", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{Idle: 2, Steal: 1} }},
@@ -207,7 +207,7 @@ func TestHostRules(t *testing.T) {
 // TestGrowths: each rule of counters is found when its counters grow so much, as sure as it
 // says, and not when they grow by less.
 func TestGrowths(t *testing.T) {
-	for _, g := range allGrowths {
+	for _, g := range growths {
 		for _, short := range []bool{false, true} {
 			s := hostNamed("nas", 15)
 			n := max(g.least, 1)

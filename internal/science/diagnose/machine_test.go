@@ -61,7 +61,7 @@ func TestMachine(t *testing.T) {
 		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
 		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
-		}, "rx-missed", record.Certain, "server.eth0: rx_missed_errors grew by 42"},
+		}, "ring-overrun", record.Certain, "server.eth0: rx_missed_errors grew by 42"},
 		{"the same packets counted by a bond", func(_ *record.Trial, h *record.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "bond", 42
 		}, "", "", ""},
@@ -73,10 +73,10 @@ func TestMachine(t *testing.T) {
 		test.change(&trial, &trial.Hosts[0])
 		over := sciencetest.Study.Topology()
 		found := slices.DeleteFunc(Diagnose(trial, &over), func(f record.Finding) bool {
-			return !slices.Contains([]string{"softirq-one-core", "rx-missed", "softnet-drop", "memory-pressure"}, f.ID)
+			return !slices.Contains([]string{"softirq-one-core", "ring-overrun", "softnet-drop", "memory-pressure"}, f.ID)
 		})
 		host := "this machine"
-		if test.id == "rx-missed" {
+		if test.id == "ring-overrun" {
 			host = "server"
 		}
 		switch {

@@ -16,7 +16,7 @@ var probeRules = []rule{
 	{id: "probe-unanswered", host: true, about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts, find: eachProbe(probeUnanswered), sameCause: sameSummary},
 	{id: "probe-lost", host: true, about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts, find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
 	{id: "mtu-blackhole", host: true, about: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.", parts: probeParts, find: eachProbe(mtuBlackhole), sameCause: sameSummary, explains: []string{"unacknowledged", "tcp-retransmissions"}},
-	{id: "path-mtu-smaller", host: true, about: "A router on the way to the peer has a smaller MTU than the interface, and says so.", parts: probeParts, find: eachProbe(pathMTUSmaller), sameCause: sameSummary},
+	{id: "path-mtu-smaller", host: true, about: "A router on the path to the peer has a smaller MTU than the interface, and says so.", parts: probeParts, find: eachProbe(pathMTUSmaller), sameCause: sameSummary},
 	{id: "connect-unanswered", host: true, about: "The peer answers echo requests, and no connection to the port.", parts: probeParts, find: eachProbe(connectUnanswered), sameCause: sameSummary, explains: []string{"syn-unanswered"}},
 }
 
@@ -110,7 +110,7 @@ func probeLost(h *host, p record.Probe) *record.Finding {
 
 func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 	m := p.PathMTU
-	if m == nil || m.Told || m.MTU == 0 || m.MTU >= p.InterfaceMTU {
+	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= p.InterfaceMTU {
 		return nil
 	}
 	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
@@ -122,7 +122,7 @@ func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 
 func pathMTUSmaller(h *host, p record.Probe) *record.Finding {
 	m := p.PathMTU
-	if m == nil || !m.Told || m.MTU >= p.InterfaceMTU {
+	if m == nil || !m.Reported || m.MTU >= p.InterfaceMTU {
 		return nil
 	}
 	return &record.Finding{Confidence: record.Possible, Reference: "RFC 1191; RFC 8201", Summary: fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so", p.Address, m.MTU),

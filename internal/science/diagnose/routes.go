@@ -15,7 +15,7 @@ var policyRules = []rule{
 	{id: "rule-without-routes", host: true, about: "A routing rule leads to a table that has no routes.", parts: []string{"routes"}, find: each(everyHost, emptyTables)},
 	{id: "rules-many", host: true, about: "There are more than 100 routing rules, through which each lookup goes in order.", parts: []string{"routes"}, find: each(everyHost, manyRules)},
 	{id: "subnets-overlap", host: true, about: "Two interfaces have addresses of subnets of which one contains the other.", parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
-	{id: "static-neighbour", host: true, about: "IPv4 neighbours are entered by hand (PERMANENT).", parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
+	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).", parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
 }
 
 const localTable, defaultTable = 255, 253
@@ -147,6 +147,6 @@ func staticNeighbour(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "neighbours are entered by hand: a replaced card or a moved address is not noticed", Evidence: rows, Reference: "ip-neighbour(8)",
+	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "static neighbour entries: a replaced card or a moved address is not noticed", Evidence: rows, Reference: "ip-neighbour(8)",
 		Fix: on(h.name, h.alone, "ip neigh del ADDRESS dev DEV, unless it is meant")}
 }

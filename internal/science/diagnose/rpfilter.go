@@ -97,11 +97,12 @@ func oneOf(netifs []*netif) string {
 	return interfaceNames(netifs)
 }
 
-// dropping are those of the interfaces with a strict filter by which packets came that it
-// dropped, their names ("one of" where it cannot be told which), and the evidence.
+// dropping are the interfaces whose strict filter dropped packets, their names ("one of" where
+// that is not known of each), and the evidence.
 //
-// The kernel's reasons name it, if they were traced. Else an interface did if the others together received fewer packets than were dropped; else if it
-// receives from an address that is answered by another interface. One that received nothing
+// The kernel's reasons name the interface, if they were traced. Otherwise it is one without which
+// the others received fewer packets than were dropped; otherwise one that receives from an
+// address that is answered by another interface. One that received nothing
 // did not.
 func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*netif, names string, why []string) {
 	for _, p := range strict {

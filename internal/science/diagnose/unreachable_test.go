@@ -19,7 +19,7 @@ func cut() record.Trial {
 	return tr
 }
 
-func entry(tr *record.Trial, mac, state string) {
+func neighbour(tr *record.Trial, mac, state string) {
 	for _, table := range [][]record.Neighbour{tr.Hosts[1].Snapshot.Neighbours, tr.Hosts[1].Before.Neighbours} {
 		for i := range table {
 			if table[i].Address == "192.168.1.16" {
@@ -39,11 +39,11 @@ func TestUnreachable(t *testing.T) {
 		{"nothing to see", func(*record.Trial) {}, "unreachable client1 possible",
 			"flow f2: client1 does not reach 192.168.1.16 of server: connect: no route to host", "not known"},
 		{"no interface may answer", func(tr *record.Trial) {
-			entry(tr, "", "FAILED")
+			neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
 		}, "unreachable server likely", "192.168.1.16 is FAILED on client1.eth0", "net.ipv4.conf.all.arp_ignore=1"},
 		{"each interface leaves the answer to the other", func(tr *record.Trial) {
-			entry(tr, "", "INCOMPLETE")
+			neighbour(tr, "", "INCOMPLETE")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 			for i, l := range tr.Hosts[0].Snapshot.Lookups {
 				if l.Source == "192.168.1.16" {
@@ -52,12 +52,12 @@ func TestUnreachable(t *testing.T) {
 			}
 		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1", "or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
 		{"the interface is down", func(tr *record.Trial) {
-			entry(tr, "", "FAILED")
+			neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
 		}, "unreachable server likely", "server.eth1 holds the address, and is down", "on server: ip link set dev eth1 up"},
-		{"a wrong MAC address, for good", func(tr *record.Trial) { entry(tr, "02:de:ad:be:ef:01", "PERMANENT") },
+		{"a wrong MAC address, for good", func(tr *record.Trial) { neighbour(tr, "02:de:ad:be:ef:01", "PERMANENT") },
 			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known", "on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
-		{"the MAC address of another interface of that host is none", func(tr *record.Trial) { entry(tr, "02:00:00:01:00:01", "PERMANENT") },
+		{"the MAC address of another interface of that host is none", func(tr *record.Trial) { neighbour(tr, "02:00:00:01:00:01", "PERMANENT") },
 			"unreachable client1 possible", "sends by eth0 (route lookup)", "not known"},
 		{"no route", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[1].Snapshot.Lookups {
@@ -175,10 +175,10 @@ func TestMergeKeepsFixesApart(t *testing.T) {
 	filtered.Treatment = "filtered"
 	filtered.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
 	down := cut()
-	entry(&down, "", "FAILED")
+	neighbour(&down, "", "FAILED")
 	down.Hosts[0].Snapshot.Interfaces[1].Up = false
 	silent := cut()
-	entry(&silent, "", "FAILED")
+	neighbour(&silent, "", "FAILED")
 	silent.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
 	var all []record.Finding
 	for _, tr := range []record.Trial{trial(0, "writes"), filtered, trial(0, "reads"), filtered, down, silent, down} {

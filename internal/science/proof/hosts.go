@@ -52,7 +52,7 @@ var (
 	}
 )
 
-// trafficOf is both ways for a finding of which nothing else is known.
+// trafficOf is in both directions for a finding of which nothing else is known.
 func trafficOf(id string) traffic {
 	if t, known := trafficFor[id]; known {
 		return t

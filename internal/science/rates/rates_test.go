@@ -97,8 +97,8 @@ func TestProtocols(t *testing.T) {
 // TestFindings: the rules of doctor see the two readings, and drops are those between them.
 func TestFindings(t *testing.T) {
 	s := Of(host())
-	if !slices.ContainsFunc(s.Findings, func(f record.Finding) bool { return f.ID == "rx-missed" && f.Confidence != record.Possible }) {
-		t.Errorf("no rx-missed in %+v", s.Findings)
+	if !slices.ContainsFunc(s.Findings, func(f record.Finding) bool { return f.ID == "ring-overrun" && f.Confidence != record.Possible }) {
+		t.Errorf("no ring-overrun in %+v", s.Findings)
 	}
 	var drops []string
 	for _, d := range s.Drops {

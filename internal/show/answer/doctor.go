@@ -40,9 +40,23 @@ func Doctor(e record.Evaluation) string {
 	}
 	switch len(causes) {
 	case 0:
+		if n := dropping(e); n > 0 {
+			return fmt.Sprintf("No cause is known for the %s that %s dropped.%s", words.Count(n, "packet"), words.Verb(n, "was", "were"), more)
+		}
 		return fmt.Sprintf("Nothing was found that slows %s down.%s", strings.Join(e.Hosts, ", "), more)
 	case 1:
 		return words.Sentence(causes[0], e.Hosts...) + "." + more
 	}
 	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
+}
+
+// dropping is how many packets were dropped harmfully between the readings, each counted once.
+func dropping(e record.Evaluation) (n int) {
+	const most = 1 << 30 // of a snapshot from elsewhere
+	for _, d := range e.Drops {
+		if d.Verdict == record.Harmful && !d.Boot && !d.Again {
+			n = min(n+int(min(d.Packets, most)), most)
+		}
+	}
+	return n
 }

@@ -30,3 +30,23 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOfDrops: packets that are dropped for an unknown cause are in the answer, each once.
+func TestDoctorOfDrops(t *testing.T) {
+	drops := []record.Drop{
+		{Packets: 40, Verdict: record.Harmful}, {Packets: 40, Verdict: record.Harmful, Again: true},
+		{Packets: 7, Verdict: record.Harmful, Boot: true}, {Packets: 9, Verdict: record.Harmless}, {Packets: 9, Verdict: record.Unknown},
+	}
+	for want, e := range map[string]record.Evaluation{
+		"No cause is known for the 40 packets that were dropped.": {Hosts: []string{"x"}, Drops: drops},
+		"Nothing was found that slows x down.":                    {Hosts: []string{"x"}, Drops: drops[2:]},
+		"The link is down.":                                       {Hosts: []string{"x"}, Drops: drops, Findings: []record.Finding{{Confidence: record.Certain, Summary: "the link is down"}}},
+	} {
+		if got := Doctor(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := Doctor(record.Evaluation{Drops: []record.Drop{{Packets: 1 << 62, Verdict: record.Harmful}, {Packets: 1 << 62, Verdict: record.Harmful}}}); got == "" {
+		t.Error("no answer")
+	}
+}

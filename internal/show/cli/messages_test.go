@@ -148,7 +148,7 @@ func wrongFiles(t *testing.T) {
 			`"parts":[{"part":"parameters"},{"part":"nics","missing":"open ethtool: operation not permitted"}]}}`,
 		"top.jsonl": `{"schema":"linerate.top/v1","host":"nas-with-a-long-name.example.org","taken":"2026-03-01T14:02:31Z","window_s":1,"interfaces":[{"interface":"enp3s0f0np0","up":true,"rx_bps":9.4e9,"rx_pps":812345,"rx_limit_bps":1e10,"rx_share":0.957,"drops_per_s":12}],"cpus":[{"cpu":-1,"user":0.5,"softirq":0.4}],` +
 			`"flows":[{"local":"[2001:db8:1234:5678:9abc:def0:1234:5678]:443","remote":"[2001:db8:1234:5678:9abc:def0:1234:5679]:50000","state":"ESTAB","tx_bps":1e9,"rtt_us":310,"limited_by":"congestion window"}],` +
-			`"findings":[{"id":"rx-missed","host":"nas","confidence":"certain","summary":"enp3s0f0np0 dropped packets because the host did not empty its receive ring in time"}]}` + "\n",
+			`"findings":[{"id":"ring-overrun","host":"nas","confidence":"certain","summary":"enp3s0f0np0 dropped packets because the host did not empty its receive ring in time"}]}` + "\n",
 		"later.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mtu":9000,"up":true,"addresses":["192.0.2.1/24","2001:db8:1234:5678:9abc:def0:1234:5678/64"]}]}},"state":{"parameters":{"net.ipv4.tcp_rmem":"4096 131072 6291456"},"parts":[]}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(".", name), []byte(text), 0o600); err != nil {

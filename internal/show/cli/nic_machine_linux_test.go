@@ -23,6 +23,7 @@ var nicOptions = map[string]map[string]string{
 		"irqs":     "{smp_affinity_list: 1}",
 	},
 	"vmxnet3": {
+		"rss":      "{table: equal 1}",
 		"rings":    "{rx: 512, tx: 1024}",
 		"features": "{tso: off, gro: off}",
 		"irqs":     "{smp_affinity_list: 1}",

@@ -44,7 +44,7 @@ func TestTenGigIsTheLists(t *testing.T) {
 	var files []settingfile.File
 	want := map[string]map[string]string{}
 	kept := func(files ...settingfile.File) (list []settingfile.Line) {
-		for _, l := range settingfile.Winning(files) {
+		for _, l := range settingfile.Winning(files, nil) {
 			if !slices.Contains(notTried, l.Key) {
 				list = append(list, l)
 			}

@@ -164,7 +164,7 @@ func TestTopCost(t *testing.T) {
 }
 
 // TestTopReachesHosts: a command that reaches a host gives its samples, one that fails is
-// said, and hosts of one name are told apart.
+// reported, and hosts of one name get different names.
 func TestTopReachesHosts(t *testing.T) {
 	kerneltest.Parallel(t)
 	dir := t.TempDir()

@@ -63,7 +63,7 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 		if !d.Boot {
 			over = fmt.Sprintf("%.3g s", e.OverS)
 		}
-		if !all && (len(t.Rows) >= mostDrops || d.Again || d.Boot && e.OverS > 0 && d.Verdict != "harmful") {
+		if !all && (len(t.Rows) >= mostDrops || d.Again || d.Boot && e.OverS > 0 && d.Verdict != record.Harmful) {
 			left++
 			continue
 		}

@@ -47,8 +47,8 @@ func sample(host string, n int) record.HostSample {
 		},
 		Drops: []record.Drop{{Host: host, Where: "eth0", Counter: "rx_missed_errors", Packets: 12, Verdict: "harmful", Why: "the receive ring was full"}},
 		Findings: []record.Finding{
-			{ID: "rx-missed", Host: host, Confidence: record.Certain, Summary: "eth0 dropped packets because the host did not empty its receive ring in time", Evidence: []string{"rx_missed_errors grew by 12 in 1 s"}, Fix: []string{"ethtool -G eth0 rx 4096"}},
-			{ID: "tcp-retransmissions", Host: host, Confidence: record.Likely, ExplainedBy: "rx-missed", Summary: "segments were lost and sent again"},
+			{ID: "ring-overrun", Host: host, Confidence: record.Certain, Summary: "eth0 dropped packets because the host did not empty its receive ring in time", Evidence: []string{"rx_missed_errors grew by 12 in 1 s"}, Fix: []string{"ethtool -G eth0 rx 4096"}},
+			{ID: "tcp-retransmissions", Host: host, Confidence: record.Likely, ExplainedBy: "ring-overrun", Summary: "segments were lost and sent again"},
 			{ID: "powersave-governor", Host: host, Confidence: record.Possible, Summary: "CPUs save power, which makes them slow to answer and slower at work"},
 		},
 	}

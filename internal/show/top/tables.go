@@ -146,7 +146,7 @@ func (v view) drops() section {
 	var rows [][]cell
 	for _, d := range s.Drops {
 		attribute := text.Red
-		if d.Verdict != "harmful" {
+		if d.Verdict != record.Harmful {
 			attribute = ""
 		}
 		rows = append(rows, []cell{c(d.Where), {si(float64(d.Packets) / s.WindowS), attribute}, c(d.Verdict), c(d.Counter), c(d.Why)})
