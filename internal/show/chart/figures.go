@@ -27,5 +27,6 @@ func Figures(v *view.View) (out []figure.Figure) {
 	add(topologyFigure(v))
 	add(pathsFigure(v))
 	add(seriesFigure(v))
+	add(cpusFigure(v))
 	return out
 }

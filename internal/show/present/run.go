@@ -201,7 +201,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	section("log", "What kernels wrote into their logs about the network", document.Tables(evidence.KernelLog(v)))
 	section("environment", "Environment", environment(v))
 	section("again", "Make this run again", rerun(v.Run), fold("trials", trialsTitle(v.Run), document.Tables(evidence.Trials(v))),
-		fold("machines", "What each trial did to the machine", document.Tables(evidence.Machines(v))))
+		fold("machines", "What each trial did to the machine", append(drawn("cpus"), document.Tables(evidence.Machines(v))...)))
 	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
 }
 

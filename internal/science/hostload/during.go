@@ -1,0 +1,38 @@
+package hostload
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// Interval is the load of a machine's CPUs between two samples of a window.
+type Interval struct {
+	AtS  float64 // the middle of the two, in seconds since the window began
+	CPUs []CPU   // with shares of the time alone; CPU -1 is the sum, where there are too many
+}
+
+// During is the load of the machine that a host is on over the window, as far as its CPUs were
+// sampled (record.Sample).
+func During(h record.HostReading) (list []Interval) {
+	var last record.Sample
+	for _, s := range h.Series {
+		if len(s.CPU) == 0 {
+			continue
+		}
+		in := Interval{AtS: float64((s.EndedNs+last.EndedNs)/2-h.Begin.ScheduledNs) / 1e9}
+		for _, now := range s.CPU {
+			i := slices.IndexFunc(last.CPU, func(c record.CPUTimes) bool { return c.CPU == now.CPU })
+			if i < 0 || now.CPU < 0 && len(s.CPU) > 1 {
+				continue
+			}
+			if c, ok := times(last.CPU[i], now); ok {
+				in.CPUs = append(in.CPUs, c)
+			}
+		}
+		if last = s; len(in.CPUs) > 0 {
+			list = append(list, in)
+		}
+	}
+	return list
+}
