@@ -161,7 +161,7 @@ func datagrams(e ends) *record.Datagrams {
 		return nil
 	}
 	d.Sent, d.Bytes, d.MTU = sent.Sent-before.Sent, sent.Bytes, sent.MTU
-	d.Skipped = sent.Skipped - before.Skipped
+	d.Skipped, d.BlockedUs = sent.Skipped-before.Skipped, sent.BlockedUs-before.BlockedUs
 	return d
 }
 

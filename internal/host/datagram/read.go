@@ -17,6 +17,7 @@ func (f *udpFlow) Count(out *message.FlowEnd) {
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 	out.Datagrams = counts.record()
 	out.Datagrams.Sent, out.Datagrams.Skipped = sent, f.tally.skipped.Load()
+	out.Datagrams.BlockedUs = f.tally.full.Load() / 1000
 }
 
 // Describe adds how datagrams are moved, and, when the senders have stopped, how

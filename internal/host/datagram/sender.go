@@ -44,6 +44,7 @@ type sender struct {
 	next   uint64 // sequence number
 	pace   *pace  // nil: as fast as possible
 	burst  int64  // sent since the last wait
+	full   int64  // instant since which the socket's buffer has no room; 0: it has
 	notes  []string
 	shown  atomic.Pointer[method]
 }
@@ -77,6 +78,10 @@ func (r *sender) send(t *tally, s *flowset.Signals) error {
 
 func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
 	at := socket.Now()
+	if r.full != 0 {
+		t.full.Add(at - r.full)
+		r.full = 0
+	}
 	stop := s.Stop.Load()
 	for {
 		if at >= stop || s.Quit.Load() {
@@ -117,6 +122,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		switch {
 		case err == nil, err == syscall.EINTR:
 		case err == syscall.EAGAIN:
+			r.full = at
 			r.pause(t)
 			return stepBlocked, 0, nil
 		case socket.NotSent(err), err == syscall.ENOMEM:

@@ -17,6 +17,7 @@ type tally struct {
 	first atomic.Int64 // instant at which the first call returned that moved something
 	last  atomic.Int64 // and the latest one
 	busy  atomic.Int64 // nanoseconds not spent waiting: no less than the CPU time
+	full  atomic.Int64 // nanoseconds that a sender waited for room in its socket's buffer
 	sent  atomic.Int64 // datagrams that the kernel took
 
 	bursts, largest, skipped atomic.Int64 // of a paced sender: see pace

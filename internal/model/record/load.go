@@ -10,6 +10,9 @@ type Datagrams struct {
 	Sent int64 `json:"sent,omitempty"`
 	// Skipped were due while the sender was held up, and never sent (flow.MaxLate).
 	Skipped int64 `json:"skipped,omitempty"`
+	// BlockedUs is how long the sender waited for room in its socket's send buffer, in
+	// microseconds.
+	BlockedUs int64 `json:"blocked_us,omitempty"`
 	// Received came in at the receiver, duplicates left out.
 	Received int64 `json:"received,omitempty"`
 	// Lost are those of whose sequence number the receiver has seen a later one
@@ -68,6 +71,7 @@ func (d Datagrams) Since(before *Datagrams) *Datagrams {
 func (d *Datagrams) count(o *Datagrams, sign int64) {
 	d.Sent += sign * o.Sent
 	d.Skipped += sign * o.Skipped
+	d.BlockedUs += sign * o.BlockedUs
 	d.Received += sign * o.Received
 	d.Lost += sign * o.Lost
 	d.Reordered += sign * o.Reordered

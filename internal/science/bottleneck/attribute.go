@@ -248,7 +248,15 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window was full; %s", busy)
 	}
-	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(float64(info.SndCwnd)*float64(info.SndMSS)))
+	allowed := float64(info.SndCwnd) * float64(info.SndMSS)
+	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy && flying < most*allowed {
+		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s", unit.FormatBytes(flying), unit.FormatBytes(allowed))
+		if cpu := s.spentCPU(f); cpu != "" {
+			return Generator, cpu + "; " + why
+		}
+		return "", why
+	}
+	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(allowed))
 	if lost > 0 {
 		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
 	}
@@ -272,16 +280,28 @@ func resent(f record.Flow) float64 {
 func (s scene) datagrams(f record.Flow) (by, why string) {
 	_, carried := s.full(f)
 	busy, exhausted := s.exhausted(f)
+	d := cmp.Or(f.Datagrams, &record.Datagrams{})
+	full, late := share(float64(d.BlockedUs)/1e6, s.WindowS), share(float64(d.Skipped), float64(d.Sent+d.Skipped))
+	given := ""
+	if late > 0 {
+		given = fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late), unit.FormatSeconds(flow.MaxLate.Seconds()))
+	}
+	back := s.backpressure(f)
 	switch {
 	case reaches(f, f.RateCapBps) && carried == "":
-		return RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
+		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case carried != "":
 		return FullLink, carried
 	case exhausted:
-		return Generator, busy
+		by, why = Generator, busy
+	case back != "":
+		return InterfaceQueue, back
+	case full >= most:
+		by, why = SendBuffer, fmt.Sprintf("waited for room in a buffer of %s %s of the time: its interface took the datagrams no sooner", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(full))
+	case late > 0 && late >= most*(1-share(f.GoodputBps, f.RateCapBps)):
+		by, why = Generator, "its program did not run in time"
+	default:
+		why = busy
 	}
-	if why := s.backpressure(f); why != "" {
-		return InterfaceQueue, why
-	}
-	return "", busy
+	return by, strings.Trim(why+"; "+given, "; ")
 }

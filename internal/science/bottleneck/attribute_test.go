@@ -91,6 +91,19 @@ func TestFlows(t *testing.T) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e3
 		}), CongestionWindow, "0.1 %"},
 
+		{"a congestion window that is not full", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000 }), "", "in flight where congestion control allowed 5.792 MB"},
+		{"such a window, and one CPU that is busy with packets", idly(func(f *record.Flow, t *record.Trial) {
+			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
+			h := reading(t, f.To)
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, System: 0.2, SoftIRQ: 0.78, Idle: 0.02}}
+		}), Generator, "CPU 1 of server was 98 % busy, 78 % with interrupts"},
+		{"such a window, and one CPU that is busy with another program", idly(func(f *record.Flow, t *record.Trial) {
+			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
+			h := reading(t, f.To)
+			h.GeneratorCPU = 0.1
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, User: 1}}
+		}), "", "no window was full"},
+
 		{"the receiver's window", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.5*t.WindowS, 20_000
 		}), ReceiverWindow, "50 % of the time; the window was 20 kB"},
@@ -188,6 +201,18 @@ func TestFlows(t *testing.T) {
 			udp(f, 0.5)
 			reading(t, f.From).GeneratorCPU = 1
 		}), Generator, ""},
+		{"datagrams that wait for room", idly(func(f *record.Flow, t *record.Trial) {
+			udp(f, 0.5)
+			f.Datagrams = &record.Datagrams{Sent: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
+		}), SendBuffer, "60 % of the time"},
+		{"datagrams that are late", idly(func(f *record.Flow, _ *record.Trial) {
+			udp(f, 0.5)
+			f.Datagrams = &record.Datagrams{Sent: 600, Skipped: 400}
+		}), Generator, "40 % of the datagrams"},
+		{"datagrams of which few are late, and most lost", idly(func(f *record.Flow, _ *record.Trial) {
+			udp(f, 0.5)
+			f.Datagrams = &record.Datagrams{Sent: 990, Skipped: 10}
+		}), "", ""},
 		{"datagrams that go missing", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.5) }), "", ""},
 	} {
 		trial, over := sound()

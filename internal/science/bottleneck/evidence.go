@@ -267,6 +267,18 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 	return why, false
 }
 
+// spentCPU is one CPU at an end of the flow that had no time left, where the kernel's part of
+// it or linerate's is of the traffic; "": none.
+func (s scene) spentCPU(f record.Flow) string {
+	for _, name := range []string{f.From, f.To} {
+		h, _ := s.Reading(name)
+		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= spent && (c.Kernel() >= working || h.GeneratorCPU >= working) {
+			return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, name, unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()))
+		}
+	}
+	return ""
+}
+
 // reaches: the flow has what a cap allows.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
 

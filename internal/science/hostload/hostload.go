@@ -63,6 +63,9 @@ func (m Machine) Busiest() (CPU, bool) {
 	}), true
 }
 
+// BusiestOf is the busiest CPU of the machine that a host is on; false: none was read.
+func BusiestOf(h record.HostReading) (CPU, bool) { return read(h.Host, h).Busiest() }
+
 // Same reports whether two hosts are on one machine: the times of each of its CPUs since it
 // was booted agree at both edges of the window, within the time it took to read them.
 func Same(a, b record.HostReading) bool {
