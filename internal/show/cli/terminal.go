@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -69,7 +70,7 @@ func textOptions(w io.Writer, page string) text.Options {
 type filter struct {
 	to   io.Writer
 	mu   sync.Mutex
-	rest []byte // the beginning of a character, or of an attribute, that the next write ends
+	rest []byte // the beginning of a character, of an attribute or a line's end that the next write ends
 }
 
 // filtered is standard output and standard error as they are written to: messages always
@@ -95,8 +96,11 @@ func (f *filter) Write(p []byte) (int, error) {
 			clean, pending = append(clean, pending[:n]...), pending[n:]
 			continue
 		}
-		if !utf8.FullRune(pending) {
+		if !utf8.FullRune(pending) || string(pending) == "\r" {
 			break
+		}
+		if bytes.HasPrefix(pending, []byte("\r\n")) { // as ssh(1) ends lines
+			pending = pending[1:]
 		}
 		r, n := utf8.DecodeRune(pending)
 		clean, pending = utf8.AppendRune(clean, plain.Rune(r)), pending[n:]

@@ -18,7 +18,7 @@ import (
 // TestFilter: attributes of package text pass, everything else that acts on a terminal does
 // not, wherever a write ends.
 func TestFilter(t *testing.T) {
-	const hostile = "a\x1b[1mbold\x1b[0m\x1b[2J\x1b]0;title\x07 grün\u009b1m\rover\u202e\n\tend\x1b[31"
+	const hostile = "a\x1b[1mbold\x1b[0m\x1b[2J\x1b]0;title\x07 grün\u009b1m\rover\u202e\r\n\tend\x1b[31"
 	const clean = "a\x1b[1mbold\x1b[0m�[2J�]0;title� grün�1m�over�\n\tend"
 	for size := 1; size <= len(hostile); size++ {
 		var written bytes.Buffer
