@@ -6,7 +6,8 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"runtime"
+	"os/exec"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -83,23 +84,18 @@ var peerFaults = []fault{
 		}
 	}},
 	{id: "cpu-saturated", plant: func(b *bench) {
-		stop := make(chan struct{})
-		b.ends = append(b.ends, func() { close(stop) })
-		closed := make(chan struct{})
-		close(closed)
-		go func() {
-			runtime.LockOSThread() // and ends with it
-			var one unix.CPUSet
-			one.Set(firstCPU())
-			_ = unix.SchedSetaffinity(0, &one)
-			for { // without a pause: the CPU is to be busy
-				select {
-				case <-stop:
-					return
-				case <-closed:
-				}
-			}
-		}()
+		// A process of its own: Go's scheduler takes a goroutine's thread away from it.
+		busy := exec.Command("sh", "-c", "while :; do :; done")
+		busy.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		if err := busy.Start(); err != nil {
+			b.t.Fatal(err)
+		}
+		b.ends = append(b.ends, func() { _ = busy.Process.Kill(); _ = busy.Wait() })
+		var one unix.CPUSet
+		one.Set(firstCPU())
+		if err := unix.SchedSetaffinity(busy.Process.Pid, &one); err != nil {
+			b.t.Fatal(err)
+		}
 	}, hosts: []string{"client"}},
 
 	{id: "resolver-dead", on: "client", plant: func(b *bench) {
