@@ -6,7 +6,6 @@
 package hoststate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,9 +269,6 @@ func entries(snapshot record.Snapshot) map[string]int {
 	return n
 }
 
-// mostNotable and mostListeners bound the lists of sockets.
-const mostNotable, mostListeners = 256, 4096
-
 func stateName(number uint8) string {
 	if int(number) < len(record.TCPStates) && record.TCPStates[number] != "" {
 		return record.TCPStates[number]
@@ -297,39 +293,18 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 			continue
 		}
 		s.TCP[stateName(t.State)]++
-		if notable(t) {
+		if record.Notable(stateName(t.State), t.ReceiveQueue, t.SendQueue, t.Info) {
 			s.Notable = append(s.Notable, connection(t, holders))
 		}
 	}
 	for _, u := range udp {
 		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode]})
 	}
-	slices.SortStableFunc(s.Notable, func(a, b record.Connection) int {
-		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote))
-	})
-	s.Notable = s.Notable[:min(len(s.Notable), mostNotable)]
-	slices.SortStableFunc(s.Listeners, func(a, b record.Listener) int {
-		return cmp.Or(cmp.Compare(b.Drops, a.Drops), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Local, b.Local))
-	})
-	s.Listeners = s.Listeners[:min(len(s.Listeners), mostListeners)]
+	s.BoundSockets()
 	return err
 }
 
 func connection(t netlink.Socket, holders map[uint32]proc.Holder) record.Connection {
 	return record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State), Program: holders[t.Inode].Name,
 		CongestionControl: t.CongestionControl, ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info}
-}
-
-// notable connections wait for something: for an answer to a SYN, for the program to close, to
-// be read or to be acknowledged after retransmissions.
-func notable(t netlink.Socket) bool {
-	const timeWait = 6
-	if t.State == timeWait {
-		return false
-	}
-	if t.State != record.TCPEstablished {
-		return true
-	}
-	i := t.Info
-	return t.ReceiveQueue > 0 || t.SendQueue > 0 || i != nil && (i.Backoff > 0 || i.Retransmits > 0 || i.TotalRetrans > 0 && i.SegsOut > 0 && i.TotalRetrans*100 >= i.SegsOut)
 }

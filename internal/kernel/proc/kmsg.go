@@ -2,29 +2,12 @@ package proc
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
-
-// networkMessages are what lines of the kernel's log are about that concern the network. The
-// texts are those of net/ and drivers/net/ in the kernel; a line of a network device is known
-// by its key DEVICE=n… or SUBSYSTEM=net as well.
-var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
-	`\bcarrier\b`,
-	`netdev watchdog`, `transmit queue \d+ timed out`, // net/sched/sch_generic.c
-	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`, // net/core/dev.c, net/bridge
-	`possible syn flooding`, `\btcp: (out of memory|too many orphaned|request_sock)`, // net/ipv4
-	`martian (source|destination)`, `\bnf_conntrack: .*(full|dropping)`, `table full, dropping packet`,
-	`neighbou?r.* table overflow`, `duplicate address detected`, `\bdad\b`,
-	`\b(bond|team|br|vlan|vxlan|veth|macvlan|wlan|eth|en[opsx])\d+\S*:`, `\bbonding:`,
-	`reset(ting)? adapter`, `\btx (hang|timeout)`, `\bpage allocation failure\b`, `\brcu.*stall`, `soft lockup`,
-	`(firmware|nvm|phy).*(fail|error)`, `\bpcie? .*(bandwidth|width|speed)`, `\bunregister_netdevice: waiting\b`,
-}, "|"))
 
 // mostLogLine bounds a line, in characters.
 const mostLogLine = 300
@@ -49,7 +32,7 @@ func logLine(text string) (line record.LogLine, network bool, err error) {
 		return line, false, nil // a program's
 	}
 	line = record.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
-	network = networkMessages.MatchString(message) || strings.Contains(keys, " DEVICE=n") || strings.Contains(keys, " SUBSYSTEM=net\n")
+	network = record.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") || strings.Contains(keys, " SUBSYSTEM=net\n")
 	return line, network, nil
 }
 

@@ -1,5 +1,10 @@
 package record
 
+import (
+	"regexp"
+	"strings"
+)
+
 // CPUEvents are interrupts, of whatever source, and softirqs by kind (NET_RX,
 // NET_TX, …) that one CPU served.
 type CPUEvents struct {
@@ -49,3 +54,21 @@ func (l *KernelLog) Add(line LogLine) {
 		l.More++
 	}
 }
+
+// networkMessages are what lines of the kernel's log are about that concern the network. The
+// texts are those of net/ and drivers/net/ in the kernel.
+var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
+	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
+	`\bcarrier\b`,
+	`netdev watchdog`, `transmit queue \d+ timed out`, // net/sched/sch_generic.c
+	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`, // net/core/dev.c, net/bridge
+	`possible syn flooding`, `\btcp: (out of memory|too many orphaned|request_sock)`, // net/ipv4
+	`martian (source|destination)`, `\bnf_conntrack: .*(full|dropping)`, `table full, dropping packet`,
+	`neighbou?r.* table overflow`, `duplicate address detected`, `\bdad\b`,
+	`\b(bond|team|br|vlan|vxlan|veth|macvlan|wlan|eth|en[opsx])\d+\S*:`, `\bbonding:`,
+	`reset(ting)? adapter`, `\btx (hang|timeout)`, `\bpage allocation failure\b`, `\brcu.*stall`, `soft lockup`,
+	`(firmware|nvm|phy).*(fail|error)`, `\bpcie? .*(bandwidth|width|speed)`, `\bunregister_netdevice: waiting\b`,
+}, "|"))
+
+// AboutNetwork reports whether a line of the kernel's log is about the network, by its text.
+func AboutNetwork(text string) bool { return networkMessages.MatchString(text) }

@@ -137,3 +137,21 @@ func MeaningsOf(driver string, counters map[string]int64) map[string]int64 {
 	}
 	return sums
 }
+
+// DriverOf guesses a driver by the names of its counters, those that are 0 included: the first
+// one that has most of them among those with a meaning; empty: none has at least three.
+func DriverOf(counters map[string]int64) (driver string) {
+	most := 2
+	for _, n := range namings {
+		known := 0
+		for name := range counters {
+			if slices.ContainsFunc(n.patterns, func(p pattern) bool { return p.compiled.MatchString(name) }) {
+				known++
+			}
+		}
+		if known > most {
+			driver, most = n.Driver, known
+		}
+	}
+	return driver
+}

@@ -40,6 +40,27 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
+// TestDriverOf: a driver is known by the names of its counters, also while they are 0; a few
+// names that other drivers have as well say nothing.
+func TestDriverOf(t *testing.T) {
+	for names, want := range map[string]string{
+		"rx_packets rx_crc_errors rx_missed_errors rx_no_buffer_count tx_timeout_count": "e1000",
+		"rx_crc_errors rx_missed_errors rx_no_buffer_count rx_queue_0_drops":            "igb",
+		"rx_out_of_buffer rx_discards_phy rx_crc_errors_phy rx_packets":                 "mlx5_core",
+		"rx_missed rx_errors align_errors tx_errors rx_packets":                         "r8169",
+		"rx_crc_errors rx_dropped rx_packets tx_packets":                                "",
+		"": "",
+	} {
+		counters := map[string]int64{}
+		for name := range strings.FieldsSeq(names) {
+			counters[name] = 0
+		}
+		if got := DriverOf(counters); got != want {
+			t.Errorf("%s: %q, want %q", names, got, want)
+		}
+	}
+}
+
 // The table of meanings in docs/counters.md is that of the code.
 func TestDocumentedMeanings(t *testing.T) {
 	const file, head = "../../../docs/counters.md", "| meaning | is | counters |\n|---|---|---|\n"
