@@ -67,10 +67,14 @@ func windowLimited(_ observed, h *host) *record.Finding {
 	confidence := record.Possible // a fast path: the peer may read as fast as it can
 	for _, c := range h.state.Notable {
 		if h.waiting(func(i *record.TCPInfo) bool { return limited(i.RwndLimitedUs, i.BusyUs) })(c) && len(rows) < 6 {
-			if c.Info.SndWnd < unscaled {
-				confidence = record.Likely
+			row := fmt.Sprintf("%s to %s: %.3g of %.3g s limited by the peer's window", c.Local, c.Remote, float64(c.Info.RwndLimitedUs)/1e6, float64(c.Info.BusyUs)/1e6)
+			if c.Info.Lacking("snd_wnd_bytes") == "" {
+				row += fmt.Sprintf(", which is %d bytes", c.Info.SndWnd)
+				if c.Info.SndWnd < unscaled {
+					confidence = record.Likely
+				}
 			}
-			rows = append(rows, fmt.Sprintf("%s to %s: %.3g of %.3g s limited by the peer's window, which is %d bytes", c.Local, c.Remote, float64(c.Info.RwndLimitedUs)/1e6, float64(c.Info.BusyUs)/1e6, c.Info.SndWnd))
+			rows = append(rows, row)
 		}
 	}
 	if len(rows) == 0 {

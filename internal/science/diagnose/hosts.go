@@ -170,10 +170,11 @@ func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
 		for _, host := range missing {
 			e.Unevaluated = append(e.Unevaluated, record.Unevaluated{Rule: r.id, Host: host.name, Why: host.why})
 		}
-		if len(missing) < len(now.hosts) {
+		found := named(r.id, r.find(now))
+		// One host may have what another one lacks of a rule that compares them.
+		if len(missing) < len(now.hosts) || len(found) > 0 {
 			e.Evaluated = append(e.Evaluated, r.id)
 		}
-		found := named(r.id, r.find(now))
 		if r.growth {
 			for _, finding := range named(r.id, r.find(boot)) {
 				if slices.ContainsFunc(found, func(f record.Finding) bool { return alike(f, finding) }) {
@@ -219,7 +220,7 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 		} else if s.OverS == 0 {
 			r.Begin = r.End // nothing grew, as far as is known
 		}
-		t.Hosts = append(t.Hosts, topology.Host{Name: r.Host})
+		t.Hosts = append(t.Hosts, topology.Host{Name: r.Host, Via: []string{"snapshot"}}) // none that linerate made
 		trial.Hosts = append(trial.Hosts, r)
 	}
 	f := gather(trial, &t)
@@ -340,7 +341,10 @@ func (r rule) needs() []string {
 // something was read counts as read.
 func (h *host) missing(part string) string {
 	s := h.state
-	if len(h.pasted) > 0 && !slices.Contains(h.pasted, part) {
+	if len(h.pasted) > 0 {
+		if slices.Contains(h.pasted, part) {
+			return ""
+		}
 		return notPasted
 	}
 	switch part {

@@ -53,9 +53,10 @@ type port struct {
 	i   record.InterfaceSnapshot
 }
 
-// hardware: a device has the interface, and no software.
+// hardware: a device has the interface, and no software. What has link modes is one, where the
+// device model was not read.
 func (p port) hardware() bool {
-	return p.i.Kind == "" && (p.nic.NUMA != nil || p.nic.Device != "" || p.nic.Bus != "")
+	return p.i.Kind == "" && (p.nic.NUMA != nil || p.nic.Device != "" || p.nic.Bus != "" || p.nic.BestMbps > 0)
 }
 
 func (p port) found(confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {

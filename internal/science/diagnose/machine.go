@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
@@ -21,8 +22,8 @@ const (
 
 var machineRules = []rule{
 	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs including NET_RX, and all CPUs together at most 80 %; certain when its budget ran out or its backlog overflowed.", find: each(observed.slowMachines, softirqOneCore)},
-	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", find: rxMissed, sameCause: sameSummary},
-	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full.", find: each(observed.machines, softnetDrop)},
+	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary},
+	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
 }
 
@@ -67,6 +68,10 @@ func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
 // receive ring (rx_missed_errors).
 func rxMissed(f observed) (findings []record.Finding) {
 	for _, h := range f.trial.Hosts {
+		since := ""
+		if o := f.host(h.Host); o != nil && o.boot {
+			since = o.within()
+		}
 		for _, d := range h.Deltas() {
 			if d.RxMissed == 0 || !h.Snapshot.Hardware(d.Interface) {
 				continue
@@ -74,7 +79,7 @@ func rxMissed(f observed) (findings []record.Finding) {
 			findings = append(findings, record.Finding{
 				Host: h.Host, Confidence: record.Certain,
 				Summary:  fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time", d.Interface),
-				Evidence: []string{fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, d.RxPackets)},
+				Evidence: []string{fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, since, d.RxPackets)},
 				Fix: []string{
 					on(h.Host, len(f.hosts) == 1, fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface))[0],
 					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
@@ -99,10 +104,15 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 	}
 	finding.Fix = append(on(m.Name, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...), "or more CPUs for the interface's interrupts")
-	for _, c := range m.CPUs {
-		if c.SoftDropped > 0 {
-			finding.Evidence = append(finding.Evidence, fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat); it was %s busy", c.CPU, c.SoftDropped, c.Processed, share(c.Busy)))
+	for _, b := range m.Backlogs {
+		if b.Dropped == 0 {
+			continue
 		}
+		row := fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat)", b.CPU, b.Dropped, b.Processed)
+		if i := slices.IndexFunc(m.CPUs, func(c hostload.CPU) bool { return c.CPU == b.CPU }); i >= 0 {
+			row += "; it was " + share(m.CPUs[i].Busy) + " busy"
+		}
+		finding.Evidence = append(finding.Evidence, row)
 	}
 	return &finding
 }

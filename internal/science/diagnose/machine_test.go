@@ -90,3 +90,33 @@ func TestMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestMachinesOfSnapshots: each host of several snapshots is a machine of its own, and what its
+// CPUs and rings dropped before the readings is possible.
+func TestMachinesOfSnapshots(t *testing.T) {
+	a, b, c := hostNamed("a", 1), hostNamed("b", 2), hostNamed("c", 3)
+	for n, s := range []*record.HostSnapshot{&a, &b, &c} {
+		s.Reading.Begin.BeganNs, s.Reading.End.BeganNs = 1e9, 4e9
+		s.Reading.Begin.CPU[0].Idle += float64(1000 * n) // otherwise they are one machine
+		s.Reading.End.CPU[0].Idle += float64(1000 * n)
+	}
+	b.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 7}}
+	for _, r := range []*record.Reading{&c.Reading.Begin, &c.Reading.End} {
+		r.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 9}}
+		r.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxMissed: 5}}
+	}
+	var got []string
+	for _, f := range Hosts([]record.HostSnapshot{a, b, c}).Findings {
+		got = append(got, f.ID+" "+f.Host+" "+f.Confidence+": "+f.Evidence[0])
+	}
+	want := []string{
+		"softnet-drop b certain: CPU 0 dropped 7 packets and took 1000 (softnet_stat)",
+		"ring-overrun c possible: c.eth0: rx_missed_errors grew by 5 since boot, while it received 0 packets",
+		"softnet-drop c possible: CPU 0 dropped 9 packets and took 1000 (softnet_stat)",
+	}
+	for _, line := range want {
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {
+			t.Errorf("no %q in %q", line, got)
+		}
+	}
+}

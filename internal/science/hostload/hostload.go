@@ -28,6 +28,12 @@ type CPU struct {
 // Kernel is the share spent on interrupts, at once and put off.
 func (c CPU) Kernel() float64 { return c.IRQ + c.SoftIRQ }
 
+// Backlog is what one CPU's queue of received packets did over the window.
+type Backlog struct {
+	CPU                          int
+	Processed, Dropped, Squeezed float64 // packets, packets, times
+}
+
 // Machine is one machine over the window, as the agent of one of its hosts read it.
 type Machine struct {
 	// Name is the host's; of all hosts that linerate made together it is This.
@@ -35,6 +41,9 @@ type Machine struct {
 	// Host is whose reading it is.
 	Host string
 	CPUs []CPU
+	// Backlogs are of the CPUs of softnet_stat, whose sums are SoftDropped and Squeezed: also
+	// of those whose times were not read.
+	Backlogs []Backlog
 	// Busy is the mean of the CPUs.
 	Busy                  float64
 	SoftDropped, Squeezed float64
@@ -128,6 +137,20 @@ func read(name string, h record.HostReading) Machine {
 			m.CPUs = append(m.CPUs, c)
 		}
 	}
+	for _, end := range h.End.Softnet {
+		i := slices.IndexFunc(h.Begin.Softnet, func(s record.SoftnetCounters) bool { return s.CPU == end.CPU })
+		if i < 0 && h.Begin.BeganNs != 0 {
+			continue
+		}
+		var begin record.SoftnetCounters // that of the boot
+		if i >= 0 {
+			begin = h.Begin.Softnet[i]
+		}
+		b := Backlog{end.CPU, record.Grown(begin.Processed, end.Processed), record.Grown(begin.Dropped, end.Dropped), record.Grown(begin.Squeezed, end.Squeezed)}
+		m.Backlogs = append(m.Backlogs, b)
+		m.SoftDropped += b.Dropped
+		m.Squeezed += b.Squeezed
+	}
 	for i := range m.CPUs {
 		c := &m.CPUs[i]
 		if seconds > 0 {
@@ -136,11 +159,8 @@ func read(name string, h record.HostReading) Machine {
 			c.InterruptsPerS = record.Grown(a.Interrupts, b.Interrupts) / seconds
 			c.NetRxPerS = record.Grown(a.Softirqs["NET_RX"], b.Softirqs["NET_RX"]) / seconds
 		}
-		number := func(s record.SoftnetCounters) int { return s.CPU }
-		a, b := of(h.Begin.Softnet, c.CPU, number), of(h.End.Softnet, c.CPU, number)
-		c.Processed, c.SoftDropped, c.Squeezed = record.Grown(a.Processed, b.Processed), record.Grown(a.Dropped, b.Dropped), record.Grown(a.Squeezed, b.Squeezed)
-		m.SoftDropped += c.SoftDropped
-		m.Squeezed += c.Squeezed
+		b := of(m.Backlogs, c.CPU, func(b Backlog) int { return b.CPU })
+		c.Processed, c.SoftDropped, c.Squeezed = b.Processed, b.Dropped, b.Squeezed
 	}
 	if a, b := h.Begin.Memory, h.End.Memory; a != nil && b != nil && seconds > 0 {
 		m.SomeWaited = min(1, record.Grown(a.SomeWaitedUs, b.SomeWaitedUs)/1e6/seconds)
