@@ -1,6 +1,7 @@
 package pasted
 
 import (
+	"cmp"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -53,16 +54,31 @@ func (m *machine) link(line string) bool {
 		m.counts = nil
 		return true
 	}
+	if slices.Contains(kinds, words[0]) {
+		i.Kind = words[0]
+		return true
+	}
 	return slices.Contains(details, words[0])
 }
 
+// kinds begin lines of ip -d.
+var kinds = []string{"veth", "tun", "bridge", "vlan", "bond", "macvlan", "vxlan", "vrf"}
+
 // details begin lines that no rule needs, also those of ip -d.
-var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "veth", "tun", "bridge", "bridge_slave", "vlan", "bond", "bond_slave", "macvlan", "vxlan", "vrf", "numtxqueues", "addrgenmode", "vf"}
+var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave", "numtxqueues", "addrgenmode", "vf"}
 
 func (m *machine) beginLink(head []string) {
-	index, _ := strconv.Atoi(head[1])
 	flags := "," + head[4] + ","
-	i := record.InterfaceSnapshot{Interface: head[2], Index: index, Up: strings.Contains(flags, ",UP,")}
+	m.counts, m.inside, m.at = nil, true, -1
+	if strings.Contains(flags, ",LOOPBACK,") {
+		return
+	}
+	if m.at = m.netif(head[2]); m.at < 0 {
+		return
+	}
+	i := &m.Reading.Snapshot.Interfaces[m.at] // ip address and ip -s link of one host
+	i.Index, _ = strconv.Atoi(head[1])
+	i.Up = strings.Contains(flags, ",UP,")
 	words := strings.Fields(head[5])
 	for n, w := range words[:max(len(words)-1, 0)] {
 		switch w {
@@ -73,29 +89,40 @@ func (m *machine) beginLink(head []string) {
 			i.Master = words[n+1]
 		}
 	}
-	switch { // what ip -d says; without it names tell
+	switch { // ip -d says it in the lines below; without it names tell
 	case strings.HasPrefix(head[3], "@if"):
 		i.Kind = "veth"
-	case head[3] != "":
+	case head[3] != "" && i.Kind == "":
 		i.Kind = "vlan"
-	case strings.HasPrefix(i.Interface, "br") || strings.HasPrefix(i.Interface, "docker"):
+	}
+}
+
+// netif finds an interface, or adds it; -1: there are too many.
+func (m *machine) netif(name string) int {
+	list := &m.Reading.Snapshot.Interfaces
+	if n, has := m.netifs[name]; has {
+		return n
+	}
+	if len(*list) >= mostInterfaces {
+		return -1
+	}
+	i := record.InterfaceSnapshot{Interface: name, Up: true}
+	switch { // names tell
+	case strings.HasPrefix(name, "br") || strings.HasPrefix(name, "docker"):
 		i.Kind = "bridge"
-	case strings.HasPrefix(i.Interface, "bond"):
+	case strings.HasPrefix(name, "bond"):
 		i.Kind = "bond"
+	case strings.HasPrefix(name, "veth"):
+		i.Kind = "veth"
+	case strings.HasPrefix(name, "vlan") || strings.Contains(name, "."):
+		i.Kind = "vlan"
 	}
-	m.counts, m.inside = nil, true
-	if strings.Contains(flags, ",LOOPBACK,") || len(m.Reading.Snapshot.Interfaces) >= mostRows {
-		m.at = -1
-		return
+	if m.netifs == nil {
+		m.netifs = map[string]int{}
 	}
-	for n, known := range m.Reading.Snapshot.Interfaces { // ip address and ip -s link of one host
-		if known.Interface == i.Interface {
-			m.at = n
-			return
-		}
-	}
-	m.Reading.Snapshot.Interfaces = append(m.Reading.Snapshot.Interfaces, i)
-	m.at = len(m.Reading.Snapshot.Interfaces) - 1
+	m.netifs[name] = len(*list)
+	*list = append(*list, i)
+	return m.netifs[name]
 }
 
 func isNumber(word string) bool {
@@ -110,19 +137,29 @@ func (m *machine) count(words []string) {
 	if n := len(*list); n == 0 || (*list)[n-1].Interface != name {
 		*list = append(*list, record.InterfaceCounters{Interface: name})
 	}
-	c := &(*list)[len(*list)-1]
-	to := map[string]*uint64{
-		"rx bytes": &c.RxBytes, "rx packets": &c.RxPackets, "rx errors": &c.RxErrors, "rx dropped": &c.RxDropped, "rx missed": &c.RxMissed,
-		"rx length": &c.RxLength, "rx crc": &c.RxCRC, "rx otherhost": &c.RxOtherhost, "rx nohandler": &c.RxNoHandler,
-		"tx bytes": &c.TxBytes, "tx packets": &c.TxPackets, "tx errors": &c.TxErrors, "tx dropped": &c.TxDropped, "tx carrier": &c.TxCarrier, "tx collsns": &c.Collisions,
-	}
+	to := kernelCounters(&(*list)[len(*list)-1])
 	names := m.counts
 	if len(names) > 1 && (names[0] == "rx errors" || names[0] == "tx errors") { // the kinds of them
 		names = names[1:]
 	}
 	for n, name := range names {
-		if field := to[name]; field != nil && n < len(words) {
+		if field := to[cmp.Or(columns[name], strings.ReplaceAll(name, " ", "_"))]; field != nil && n < len(words) {
 			*field, _ = strconv.ParseUint(words[n], 10, 64)
 		}
+	}
+}
+
+// columns are the names of ip(8) for counters that are others than those of linux/if_link.h.
+var columns = map[string]string{
+	"rx missed": "rx_missed_errors", "rx length": "rx_length_errors", "rx crc": "rx_crc_errors", "rx otherhost": "rx_otherhost_dropped",
+	"tx carrier": "tx_carrier_errors", "tx collsns": "collisions",
+}
+
+// kernelCounters are counters of an interface by their names in linux/if_link.h.
+func kernelCounters(c *record.InterfaceCounters) map[string]*uint64 {
+	return map[string]*uint64{
+		"rx_bytes": &c.RxBytes, "rx_packets": &c.RxPackets, "rx_errors": &c.RxErrors, "rx_dropped": &c.RxDropped, "rx_missed_errors": &c.RxMissed,
+		"rx_length_errors": &c.RxLength, "rx_crc_errors": &c.RxCRC, "rx_otherhost_dropped": &c.RxOtherhost, "rx_nohandler": &c.RxNoHandler,
+		"tx_bytes": &c.TxBytes, "tx_packets": &c.TxPackets, "tx_errors": &c.TxErrors, "tx_dropped": &c.TxDropped, "tx_carrier_errors": &c.TxCarrier, "collisions": &c.Collisions,
 	}
 }

@@ -1,6 +1,7 @@
 // Package pasted reads what network tools print, of one or more machines in one text, as
-// people paste it: arp(8), ip(8) address, link and neighbour, bridge(8) fdb, the tables of MAC
-// addresses of switches, nstat(8) and netstat(8) -s. Each machine becomes a
+// people paste it: arp(8), ip(8) address, link, neighbour, route and rule, bridge(8) fdb, the
+// tables of MAC addresses of switches, nstat(8), netstat(8) -s, ss(8), ethtool(8), tc(8) -s
+// qdisc, sysctl(8), dmesg(1) and /proc/net/softnet_stat. Each machine becomes a
 // record.HostSnapshot, so that the rules for snapshots apply to it; its parts are those that
 // the text has.
 //
@@ -22,8 +23,8 @@ import (
 // LargestText bounds what is pasted, in bytes.
 const LargestText = 4 << 20
 
-// Bounds of what is read: machines, rows of one table, bytes of a line and of a name.
-const mostMachines, mostRows, longestLine, longestName = 100, 20_000, 1000, 60
+// Bounds of what is read: machines, rows of one table, interfaces, bytes of a line and of a name.
+const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 2000, 60
 
 // Text is what was read.
 type Text struct {
@@ -46,14 +47,27 @@ type form struct {
 	header func(*machine, string) bool
 	// row reads one line. False: it is not of this form.
 	row func(*machine, string) bool
+	// again reports whether a line contradicts or repeats what the machine has of this form: it
+	// is of another machine unless a prompt says that it is of the same. gap: it is behind an
+	// empty line or a command. nil: no line does.
+	again func(m *machine, line string, gap bool) bool
 }
+
+func behindGap(_ *machine, _ string, gap bool) bool { return gap }
 
 // forms are tried in this order; those with the strictest rows come first.
 var forms = []form{
-	{part: "interfaces", header: nil, row: (*machine).link},
-	{part: "neighbours", header: arpHeader, row: (*machine).neighbour},
+	{part: "nics", row: (*machine).ethtool, again: (*machine).sameNIC},
+	{part: "interfaces", row: (*machine).link, again: behindGap},
+	{part: "routes", row: (*machine).route, again: (*machine).otherRoute},
+	{part: "qdiscs", row: (*machine).qdisc, again: (*machine).sameQdisc},
+	{part: "sockets", row: (*machine).socket},
+	{part: "softnet", row: (*machine).softnet, again: behindGap},
+	{part: "parameters", row: (*machine).parameter, again: (*machine).otherValue},
+	{part: "kernel log", row: (*machine).logged},
+	{part: "neighbours", header: arpHeader, row: (*machine).neighbour, again: behindGap},
 	{part: "forwarding table", header: (*machine).tableHeader, row: (*machine).forwarding},
-	{part: "snmp", header: nil, row: (*machine).counter},
+	{part: "snmp", row: (*machine).counter},
 }
 
 // machine is one machine while its text is read.
@@ -61,25 +75,74 @@ type machine struct {
 	record.HostSnapshot
 	named bool // by a prompt
 	// forms that it has, and that which the last line was of.
-	has  map[string]bool
-	last string
+	has    map[string]bool
+	last   string
+	netifs map[string]int     // where each interface is
+	qdiscs map[[2]string]bool // by interface and handle
+	context
+	ethtools
+	sockets
+	routing
+}
+
+// context is what lines depend on that were before them, behind one command.
+type context struct {
+	command command
 	// columns of a switch's table, by the words of its header; section of netstat -s.
 	columns []string
 	section string
-	// at is the interface that indented lines of ip(8) are of, and counts the names of the
-	// counters on the next line.
+	// at is the interface that indented lines of ip(8) are of, -1: of none that is kept, and
+	// counts the names of the counters on the next line.
 	at     int
 	inside bool // of an interface that is read, or of the loopback
 	counts []string
+	// block of ethtool, and the interface that it is of, empty: not known; the key of its link
+	// modes that go on in the next line; and whether its rows are of the highest numbers.
+	block, device, modes string
+	most                 bool
+}
+
+// behind is the context of what a command prints.
+func behind(line string) *context {
+	c := context{command: commandOf(line), at: -1}
+	c.block, c.device = c.command.ethtoolBlock()
+	return &c
+}
+
+// command is one that a prompt has: its words, options included.
+type command []string
+
+// is reports whether it is a program's.
+func (c command) is(program string) bool { return len(c) > 0 && c[0] == program }
+
+// after is the word behind another one; empty: there is none.
+func (c command) after(word string) string {
+	if i := slices.Index(c, word); i >= 0 && i+1 < len(c) {
+		return c[i+1]
+	}
+	return ""
+}
+
+// commandOf is the first command of a line of a shell.
+func commandOf(line string) command {
+	if i := strings.IndexAny(line, "|;&>"); i >= 0 {
+		line = line[:i]
+	}
+	words := strings.Fields(line)
+	if len(words) > 0 && words[0] == "sudo" {
+		words = words[1:]
+	}
+	return words
 }
 
 // prompt is a shell's or a switch's: "root@nas:~#", "[me@nas ~]$", "switch#show mac", "nas>".
-var prompt = regexp.MustCompile(`^\s*\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?:[: ][^\s#$>\]]*)?\]?\s?[#$>](?:\s*\S.*)?$`)
+var prompt = regexp.MustCompile(`^\s*\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?:[: ][^\s#$>=\]]*)?\]?\s?[#$>](?:\s*([^\s:].*))?$`)
 
-// bare is a prompt without a name, in front of a command.
-var bare = regexp.MustCompile(`^\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat|netstat|show)\b`)
+// bare is a command behind a prompt without a name, or without a prompt.
+var bare = regexp.MustCompile(`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat|netstat|show|ss|ethtool|tc|sysctl|dmesg|cat)\b|(?:sudo\s+)?(?:ss|ethtool|tc|ip|sysctl|dmesg|cat)(?:\s+[-/\w]|$))`)
 
-// title is a line that names what follows it: "brik1:".
+// title is a line that names what follows it: "brik1:". Others are of netstat -s, or have a
+// value of ethtool -i that the driver leaves empty.
 var title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
 
 // Parse reads a text. The error is that it is too large, or that nothing of it is understood.
@@ -103,7 +166,7 @@ func Parse(text string) (Text, error) {
 	}
 	r.finish()
 	if len(r.Machines) == 0 {
-		return r.Text, errors.New("nothing in the text is understood: expected what arp, ip neigh, ip addr, ip -s link, bridge fdb, nstat or netstat -s print, or a switch's table of MAC addresses")
+		return r.Text, errors.New("nothing in the text is understood: expected what arp, ip, bridge fdb, nstat, netstat -s, ss, ethtool, tc -s qdisc, sysctl or dmesg print, /proc/net/softnet_stat, or a switch's table of MAC addresses")
 	}
 	return r.Text, nil
 }
@@ -115,23 +178,26 @@ type reader struct {
 	now  *machine
 	next string // the name that a prompt or a title gave to what follows
 	gap  bool   // an empty line was before
+	// fresh is the context of what follows a command or a prompt; nil: that of the lines before
+	// goes on.
+	fresh *context
 }
 
 func (r *reader) read(line string) bool {
 	if m := prompt.FindStringSubmatch(line); m != nil {
-		r.begin(m[1])
+		r.begin(m[1], m[2])
 		return true
 	}
 	if bare.MatchString(line) {
-		r.gap = true
+		r.gap, r.fresh = true, behind(strings.TrimLeft(line, "#$> \t"))
 		return true
 	}
-	if m := title.FindStringSubmatch(line); m != nil && !slices.Contains(sections, m[1]) {
-		r.begin(m[1])
+	if m := title.FindStringSubmatch(line); m != nil && !slices.Contains(sections, m[1]) && !slices.Contains(driverKeys, m[1]) {
+		r.begin(m[1], "")
 		return true
 	}
 	for _, f := range r.order() {
-		m := r.at(f.part)
+		m := r.at(f, line)
 		if f.header != nil && f.header(m, line) {
 			if m.has[f.part] && !m.named {
 				m = r.other()
@@ -166,35 +232,41 @@ func rank(f form, last string) int {
 }
 
 // begin has the lines that follow be of a machine with a name.
-func (r *reader) begin(name string) {
+func (r *reader) begin(name, line string) {
 	name = plain.Short(name, longestName)
+	r.fresh = behind(line)
 	if i := slices.IndexFunc(r.all, func(m *machine) bool { return m.named && m.Reading.Host == name }); i >= 0 {
 		r.now, r.next = r.all[i], ""
-		r.now.counts, r.now.columns = nil, nil
 		return
 	}
 	r.now, r.next = nil, name
 }
 
 // at is the machine that a line of a form would be of. Without a prompt a switch is a machine
-// of its own, and so is what follows an empty line and repeats what the machine has.
-func (r *reader) at(part string) *machine {
+// of its own, and so is what repeats what the machine has.
+func (r *reader) at(f form, line string) *machine {
 	m := r.now
 	if m == nil {
 		return r.other()
 	}
 	const table = "forwarding table"
-	again := r.gap && m.has[part] && part != table && part != "snmp"
-	if !m.named && (again || len(m.has) > 0 && m.has[table] != (part == table)) {
+	if r.fresh != nil {
+		m.context = *r.fresh
+	}
+	again := m.has[f.part] && f.again != nil && f.again(m, line, r.gap)
+	if !m.named && (again || len(m.has) > 0 && m.has[table] != (f.part == table)) {
 		return r.other()
 	}
 	return m
 }
 
 func (r *reader) other() *machine {
-	m := &machine{has: map[string]bool{}, at: -1}
+	m := &machine{has: map[string]bool{}, context: context{at: -1}}
 	if r.next != "" {
 		m.named, m.Reading.Host = true, r.next
+	}
+	if r.fresh != nil {
+		m.context = *r.fresh
 	}
 	return m
 }
@@ -204,8 +276,11 @@ func (r *reader) keep(m *machine, part string) {
 	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
 		r.all = append(r.all, m)
 	}
+	if part != "nics" {
+		m.block = ""
+	}
 	m.has[part], m.last = true, part
-	r.now, r.gap, r.next = m, false, ""
+	r.now, r.gap, r.next, r.fresh = m, false, "", nil
 }
 
 // finish names the machines that no prompt named, and leaves out those of which a header alone
@@ -213,6 +288,9 @@ func (r *reader) keep(m *machine, part string) {
 func (r *reader) finish() {
 	hosts, switches := 0, 0
 	for _, m := range r.all {
+		m.finishNICs()
+		m.finishSockets()
+		m.finishRules()
 		if !m.rows() {
 			continue
 		}
@@ -227,11 +305,15 @@ func (r *reader) finish() {
 			}
 		}
 		m.Host.Host, m.Reading.Snapshot.Host = m.Reading.Host, m.Reading.Host
+		m.Host.CPUs, m.Reading.Snapshot.Sysctls = len(m.Reading.End.Softnet), m.State.Parameters
 		for part := range m.has {
 			m.Pasted = append(m.Pasted, part)
 		}
 		if len(m.Reading.End.Interfaces) > 0 {
 			m.Pasted = append(m.Pasted, "interface counters")
+		}
+		if len(m.State.Sockstat) > 0 {
+			m.Pasted = append(m.Pasted, "sockstat")
 		}
 		slices.Sort(m.Pasted)
 		r.Machines = append(r.Machines, m.HostSnapshot)
@@ -239,6 +321,7 @@ func (r *reader) finish() {
 }
 
 func (m *machine) rows() bool {
-	s := m.Reading.Snapshot
-	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(m.Reading.End.SNMP) > 0
+	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
+	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+len(end.Qdiscs)+len(end.Softnet)+
+		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
 }

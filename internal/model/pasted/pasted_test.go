@@ -195,6 +195,12 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: bytes packets\n 1 2\n")
 	f.Add("nstat\n#kernel\nTcpRetransSegs 12 0.0\nIp:\n 4 total packets received\nUdp:\n InCsumErrors: 4\n")
+	for _, text := range toolTexts {
+		f.Add(text)
+	}
+	f.Add(socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, timewait 2)\n")
+	f.Add("a# ip route\ndefault proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\nblackhole 10.0.0.0/8 table x\n10.0.0.1 dev eth0 uid 0\n5:\tnot from all to ::/0 lookup x\n")
+	f.Add("net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

@@ -60,6 +60,9 @@ func (m *machine) neighbour(line string) bool {
 	if strings.HasPrefix(strings.TrimSpace(line), "Internet Address") {
 		return true
 	}
+	if _, is := isRoute(strings.Fields(line)); is {
+		return false
+	}
 	words := strings.Fields(strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ", ")", " ").Replace(line))
 	at := slices.IndexFunc(words[:min(len(words), 2)], func(w string) bool { _, err := netip.ParseAddr(w); return err == nil })
 	if at < 0 || len(words) < at+2 {

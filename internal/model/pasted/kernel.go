@@ -1,0 +1,161 @@
+package pasted
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+)
+
+var (
+	sysctlRow   = regexp.MustCompile(`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
+	sysctlOther = regexp.MustCompile(`^sysctl: `) // permission denied on key …
+	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
+)
+
+// parameter reads a line of sysctl(8).
+func (m *machine) parameter(line string) bool {
+	row := sysctlRow.FindStringSubmatch(line)
+	if row == nil {
+		return sysctlOther.MatchString(line)
+	}
+	if m.State.Parameters == nil {
+		m.State.Parameters = map[string]string{}
+	}
+	if strings.HasPrefix(row[1], "net.") && len(m.State.Parameters) < mostRows { // the others are not the network's
+		m.State.Parameters[row[1]] = strings.TrimSpace(row[2])
+	}
+	return true
+}
+
+// otherValue reports whether a line has another value of a parameter than the machine.
+func (m *machine) otherValue(line string, gap bool) bool {
+	row := sysctlRow.FindStringSubmatch(line)
+	if !gap || row == nil {
+		return false
+	}
+	value, has := m.State.Parameters[row[1]]
+	return has && value != strings.TrimSpace(row[2])
+}
+
+// softnet reads a line of /proc/net/softnet_stat (net/core/net-procfs.c), one for each CPU.
+// Before Linux 5.10, which does not name the CPU, it is the number of the line.
+func (m *machine) softnet(line string) bool {
+	if !softnetRow.MatchString(line) {
+		return false
+	}
+	const processed, dropped, squeezed, backlog, cpu = 0, 1, 2, 11, 12
+	fields := strings.Fields(line)
+	value := func(n int) uint64 {
+		if n >= len(fields) {
+			return 0
+		}
+		v, _ := strconv.ParseUint(fields[n], 16, 32)
+		return v
+	}
+	list := &m.Reading.End.Softnet
+	c := record.SoftnetCounters{CPU: len(*list), Processed: value(processed), Dropped: value(dropped), Squeezed: value(squeezed), Backlog: value(backlog)}
+	if len(fields) > cpu {
+		c.CPU = int(value(cpu))
+	}
+	if len(*list) < mostInterfaces {
+		*list = append(*list, c)
+	}
+	return true
+}
+
+var (
+	qdiscHead    = regexp.MustCompile(`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
+	qdiscSent    = regexp.MustCompile(`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
+	qdiscBacklog = regexp.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
+)
+
+// qdiscOf is the queueing discipline of a head of tc -s qdisc, which does not name the
+// interface if it was asked for one.
+func (m *machine) qdiscOf(line string) (q record.QdiscCounters, is bool) {
+	head := qdiscHead.FindStringSubmatch(line)
+	if head == nil {
+		return q, false
+	}
+	q = record.QdiscCounters{Interface: head[3], Kind: head[1], Handle: head[2]}
+	if q.Interface == "" && m.command.is("tc") {
+		q.Interface = plain.Short(m.command.after("dev"), longestName)
+	}
+	if q.Interface == "" {
+		q.Interface = m.unnamed()
+	}
+	return q, true
+}
+
+// sameQdisc reports whether a line begins a qdisc that the machine has already.
+func (m *machine) sameQdisc(line string, gap bool) bool {
+	q, is := m.qdiscOf(line)
+	return gap && is && q.Handle != "0:" && m.qdiscs[[2]string{q.Interface, q.Handle}]
+}
+
+// qdisc reads a line of tc -s qdisc.
+func (m *machine) qdisc(line string) bool {
+	list := &m.Reading.End.Qdiscs
+	if q, is := m.qdiscOf(line); is {
+		if m.qdiscs == nil {
+			m.qdiscs = map[[2]string]bool{}
+		}
+		if len(*list) < mostRows {
+			m.qdiscs[[2]string{q.Interface, q.Handle}] = true
+			*list = append(*list, q)
+		}
+		return true
+	}
+	if m.last != "qdiscs" || !strings.HasPrefix(line, " ") {
+		return false
+	}
+	q := &(*list)[len(*list)-1]
+	if sent := qdiscSent.FindStringSubmatch(line); sent != nil {
+		for i, field := range []*uint64{&q.Bytes, &q.Packets, &q.Drops, &q.Overlimits, &q.Requeues} {
+			*field, _ = strconv.ParseUint(sent[i+1], 10, 64)
+		}
+	} else if waits := qdiscBacklog.FindStringSubmatch(line); waits != nil {
+		bytes, _ := strconv.ParseFloat(waits[1], 64)
+		bytes *= map[string]float64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[waits[2]]
+		q.Backlog = uint64(min(bytes, 1e18))
+		q.Qlen, _ = strconv.ParseUint(waits[3], 10, 64)
+	}
+	return true // what else its kind counts
+}
+
+// logRow is a line of dmesg(1): with its facility and level (-x), or its priority (-r), and with
+// the time since the boot or of the day (-T).
+var logRow = regexp.MustCompile(`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
+
+var logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
+
+// logged reads a line of the kernel's log, and keeps it if it is about the network.
+func (m *machine) logged(line string) bool {
+	row := logRow.FindStringSubmatch(line)
+	if row == nil {
+		return false
+	}
+	if m.State.Log == nil {
+		m.State.Log = &record.KernelLog{}
+	}
+	const usual = 4 // of messages that say no level (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
+	entry := record.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
+	if priority, err := strconv.Atoi(row[1]); err == nil {
+		entry.Level = priority % 8
+	} else if i := slices.Index(logLevels, row[3]); i >= 0 {
+		entry.Level = i
+	}
+	if s, err := strconv.ParseFloat(strings.TrimSpace(row[4]), 64); err == nil && s < 1e9 {
+		entry.AtNs = int64(s * 1e9)
+	}
+	if record.AboutNetwork(row[5]) {
+		m.State.Log.Add(entry)
+	}
+	return true
+}
+
+// longestLog bounds a line of the log, in characters.
+const longestLog = 300

@@ -1,0 +1,243 @@
+package pasted
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+)
+
+// routing is what is known of a machine's routes while its text is read.
+type routing struct {
+	tables map[int]bool   // those whose routes the text has
+	every  bool           // it has those of all tables
+	names  map[string]int // numbers of tables with a name that only the machine knows
+	rules  map[record.RuleEntry]bool
+	routes map[string]string
+	hops   bool // the indented line below may be a next hop of the last route
+}
+
+// Tables of linux/rtnetlink.h.
+const localTable, mainTable, defaultTable = 255, 254, 253
+
+// firstNamed is the number of the first table with a name that only the machine knows.
+const firstNamed = 1 << 30
+
+var tableNumbers = map[string]int{"local": localTable, "main": mainTable, "default": defaultTable}
+
+var (
+	routeTypes = []string{"unicast", "blackhole", "unreachable", "prohibit", "throw", "local", "broadcast", "anycast", "multicast", "nat"}
+	// attributes follow the destination of a route.
+	attributes = []string{"via", "nhid", "proto", "scope", "src", "metric", "from", "table", "tos", "linkdown", "dead", "onlink", "mtu", "advmss", "uid", "encap"}
+	nextHop    = regexp.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
+	ruleRow    = regexp.MustCompile(`^(\d{1,10}):\s+(not )?from (\S+)(.*)$`)
+	routeMore  = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
+)
+
+// isRoute reports whether the words of a line are a route's, and at which of them its
+// destination is. A neighbour's line has a MAC address or a state behind the interface.
+func isRoute(words []string) (at int, is bool) {
+	if slices.Contains(routeTypes, words[0]) {
+		at = 1
+	}
+	if len(words) <= at {
+		return 0, false
+	}
+	if _, is := destination(words[at], false); !is {
+		return 0, false
+	}
+	rest := words[at+1:]
+	switch whole := at == 1 || words[at] == "default" || strings.Contains(words[at], "/"); {
+	case len(rest) == 0:
+		return at, whole // what it has is in the lines below
+	case rest[0] == "dev" && !whole:
+		return at, len(rest) > 2 && slices.Contains(attributes, rest[2])
+	}
+	return at, rest[0] == "dev" || slices.Contains(attributes, rest[0])
+}
+
+// destination is a prefix as ip-route(8) spells it.
+func destination(word string, six bool) (netip.Prefix, bool) {
+	if word == "default" && six {
+		return netip.PrefixFrom(netip.IPv6Unspecified(), 0), true
+	} else if word == "default" {
+		return netip.PrefixFrom(netip.IPv4Unspecified(), 0), true
+	}
+	if a, err := netip.ParseAddr(word); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), true
+	}
+	p, err := netip.ParsePrefix(word)
+	return p, err == nil
+}
+
+// table is the number of a table; one with a name of the machine's own has one that no other
+// has.
+func (m *machine) table(word string) int {
+	if n, has := tableNumbers[word]; has {
+		return n
+	}
+	if n, err := strconv.ParseUint(word, 10, 32); err == nil {
+		return int(n)
+	}
+	if m.names == nil {
+		m.names = map[string]int{}
+	}
+	if _, has := m.names[word]; !has && len(m.names) < mostRows {
+		m.names[word] = firstNamed + len(m.names)
+	}
+	return m.names[word]
+}
+
+// routeOf is the route of a line, and its words without those of the table.
+func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is bool) {
+	words = strings.Fields(line)
+	at, is := isRoute(words)
+	if !is || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return r, nil, false
+	}
+	via := slices.Index(words, "via")
+	six := slices.Contains(m.command, "-6")
+	if via >= 0 && via+1 < len(words) {
+		six = strings.Contains(words[via+1], ":") // and not "via inet6 ADDRESS", of IPv4
+	} else if i := slices.Index(words, "src"); i >= 0 && i+1 < len(words) {
+		six = strings.Contains(words[i+1], ":")
+	}
+	to, _ := destination(words[at], six || slices.Contains(words, "pref"))
+	r.To, r.Table = to.String(), mainTable
+	if name := m.command.after("table"); name != "" && name != "all" && m.command.is("ip") {
+		r.Table = m.table(name)
+	}
+	if i := slices.Index(words, "table"); i >= 0 && i+1 < len(words) {
+		r.Table = m.table(words[i+1])
+		words = slices.Delete(words, i, i+2)
+	}
+	r.Text = plain.Short(strings.Join(words, " "), 300)
+	return r, words, true
+}
+
+// routeKey is what tells routes of one machine apart.
+func routeKey(r record.RouteEntry, words []string) string {
+	key := r.To + " " + strconv.Itoa(r.Table)
+	for i, w := range words {
+		if w == "metric" && i+1 < len(words) {
+			key += " " + words[i+1]
+		}
+	}
+	return key
+}
+
+// otherRoute reports whether a line is a route to a destination to which the machine has
+// another one.
+func (m *machine) otherRoute(line string, gap bool) bool {
+	r, words, is := m.routeOf(line)
+	if !gap || !is || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
+		return false
+	}
+	text, has := m.routes[routeKey(r, words)]
+	return has && text != r.Text
+}
+
+// route reads a line of ip route, of ip route get, or of ip rule.
+func (m *machine) route(line string) bool {
+	if row := ruleRow.FindStringSubmatch(line); row != nil {
+		return m.rule(row)
+	}
+	snapshot := &m.Reading.Snapshot
+	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.last == "routes" && len(snapshot.Routes) > 0 {
+		r := &snapshot.Routes[len(snapshot.Routes)-1]
+		weight, _ := strconv.Atoi(hop[4])
+		r.Nexthops = append(r.Nexthops, record.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight, Down: strings.Contains(hop[5], "dead") || strings.Contains(hop[5], "linkdown")})
+		r.Text = plain.Short(r.Text+" "+strings.Join(strings.Fields(line), " "), 1000)
+		return true
+	}
+	if m.last == "routes" && routeMore.MatchString(line) {
+		return true
+	}
+	r, words, is := m.routeOf(line)
+	if !is {
+		return false
+	}
+	if slices.Contains(words, "uid") || strings.Contains(strings.Join(m.command, " "), "route get") {
+		m.lookup(words)
+		return true
+	}
+	if m.routes == nil {
+		m.routes, m.tables = map[string]string{}, map[int]bool{}
+	}
+	m.tables[r.Table] = true
+	m.every = m.every || m.command.after("table") == "all" || r.Table == localTable && m.command.after("table") == ""
+	key := routeKey(r, words)
+	if m.hops = len(snapshot.Routes) < mostRows && m.routes[key] != r.Text; m.hops {
+		m.routes[key] = r.Text
+		snapshot.Routes = append(snapshot.Routes, r)
+	}
+	return true
+}
+
+// lookup keeps an answer of ip route get.
+func (m *machine) lookup(words []string) {
+	after := func(word string) string { return plain.Short(command(words).after(word), longestName) }
+	at, _ := isRoute(words)
+	l := record.RouteLookup{Destination: words[at], Source: after("from"), Interface: after("dev"), Gateway: after("via")}
+	if l.Source == "" {
+		l.ChosenSource = after("src")
+	}
+	if list := &m.Reading.Snapshot.Lookups; len(*list) < mostRows {
+		*list = append(*list, l)
+	}
+}
+
+// rule keeps a row of ip rule.
+func (m *machine) rule(row []string) bool {
+	priority, err := strconv.Atoi(row[1])
+	if err != nil {
+		return false
+	}
+	entry := record.RuleEntry{Priority: priority, Other: row[2] != ""}
+	prefix := func(word string) string {
+		p, is := destination(word, false)
+		if !is {
+			entry.Other = true
+			return ""
+		}
+		return p.String()
+	}
+	if row[3] != "all" {
+		entry.From = prefix(row[3])
+	}
+	words := command(strings.Fields(row[4]))
+	for i := 0; i < len(words); i += 2 {
+		switch word := words[i]; {
+		case i+1 == len(words):
+			entry.Other = true // blackhole, unreachable, …
+		case word == "to":
+			entry.To = prefix(words[i+1])
+		case word == "lookup":
+			entry.Table = m.table(words[i+1])
+		case word != "proto":
+			entry.Other = true // marks, interfaces, …
+		}
+	}
+	entry.Other = entry.Other || entry.Table == 0
+	if m.rules == nil {
+		m.rules = map[record.RuleEntry]bool{}
+	}
+	if list := &m.Reading.Snapshot.Rules; len(*list) < mostRows && !m.rules[entry] {
+		m.rules[entry] = true
+		*list = append(*list, entry)
+	}
+	return true
+}
+
+// finishRules has rules that look in tables which the text does not have select by something
+// else: what they do is not known.
+func (m *machine) finishRules() {
+	for i := range m.Reading.Snapshot.Rules {
+		r := &m.Reading.Snapshot.Rules[i]
+		r.Other = r.Other || !m.every && !m.tables[r.Table] && r.Table != localTable && r.Table != defaultTable
+	}
+}
