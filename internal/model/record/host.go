@@ -23,7 +23,8 @@ type HostSnapshot struct {
 	// Redacted: addresses and names are replaced, each always by the same one.
 	Redacted bool `json:"redacted,omitempty"`
 	// Pasted are the only parts of Reading that there are, where they were taken from what
-	// other tools print: interfaces, interface counters, neighbours, forwarding table, snmp.
+	// other tools print: interfaces, interface counters, neighbours, forwarding table, routes,
+	// qdiscs, nics, sockets, sockstat, parameters, softnet, kernel log, snmp.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`

@@ -53,10 +53,13 @@ In between the kernel's reasons for dropped packets are counted, where the kerne
 and the privileges allow it (kfree_skb: Linux 5.17, CAP_BPF and CAP_PERFMON).
 
 With --paste the files, or standard input, are what other tools print, of one or
-more machines in one text: arp -n or arp -a, ip neigh, ip addr, ip -s link,
-bridge fdb, nstat -az or netstat -s, and switches' tables of MAC addresses. Shell
-prompts, heads and empty lines tell machines apart; lines that are not understood
-are listed. Only the rules that such a text has enough for are evaluated.
+more machines in one text: arp -n or arp -a, ip neigh, addr, -s link, route and
+rule, bridge fdb, ss (-tin, -ltn, -uanm, -s), ethtool without option and with -S,
+-i, -g, -l, -k, -c and -a, tc -s qdisc, nstat -az or netstat -s, sysctl, dmesg,
+/proc/net/softnet_stat, and switches' tables of MAC addresses. Leave the commands
+in the text: some of them do not print what they are of. Shell prompts, heads and
+empty lines tell machines apart; lines that are not understood are listed. Only
+the rules that such a text has enough for are evaluated.
 
 With --probe this host sends some tens of packets to a peer within 20 s, and says
 which: ARP and ICMP echo requests of several sizes, TCP connections to --port
@@ -108,7 +111,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, as root@nas (may be repeated)")
 	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, as 'nas=ip netns exec nas' (may be repeated)")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely, "exit with 3 for findings that are at least so sure: certain, likely, possible")
-	flags.BoolVar(&f.paste, "paste", false, "read what arp, ip, nstat, netstat and switches print, from files or standard input")
+	flags.BoolVar(&f.paste, "paste", false, "read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or standard input")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
