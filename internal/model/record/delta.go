@@ -15,8 +15,8 @@ type InterfaceDelta struct {
 	RxPackets, TxPackets float64
 	RxMissed             float64
 	RxLost, TxLost       float64 // packets, dropped or with an error
-	// Counting is how the interface counts. Known: that is known of its driver, and bytes
-	// are without frame check sequences. Otherwise the refresh interval is what the host's
+	// Counting is how the interface counts. Known: that is known of its driver or kind, and
+	// bytes are with the Ethernet header and without frame check sequences. Otherwise the refresh interval is what the host's
 	// series shows.
 	Counting Counting
 	Known    bool
@@ -59,6 +59,9 @@ func (h HostReading) Deltas() []InterfaceDelta {
 			if d.Counting.FCS {
 				d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)
 				d.TxBytes = max(0, d.TxBytes-fcsBytes*d.TxPackets)
+			}
+			if d.Counting.Headerless {
+				d.RxBytes += headerBytes * d.RxPackets
 			}
 			list = append(list, d)
 		}

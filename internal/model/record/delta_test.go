@@ -29,6 +29,19 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
+// TestBridgeDelta: a bridge counts what it receives without the Ethernet header.
+func TestBridgeDelta(t *testing.T) {
+	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "br0", Kind: "bridge"}, {Interface: "eth0", Kind: "veth"}}}}
+	for _, name := range []string{"br0", "eth0"} {
+		h.Begin.Interfaces = append(h.Begin.Interfaces, InterfaceCounters{Interface: name})
+		h.End.Interfaces = append(h.End.Interfaces, InterfaceCounters{Interface: name, RxBytes: 1500, TxBytes: 1514, RxPackets: 1, TxPackets: 1})
+	}
+	list := h.Deltas()
+	if list[0].RxBytes != 1514 || list[0].TxBytes != 1514 || list[1].RxBytes != 1500 {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestFlowAddresses(t *testing.T) {
 	for text, want := range map[string]string{
 		"10.0.0.1:80": "10.0.0.1", "10.0.0.1": "10.0.0.1", "[fd00::1]:80": "fd00::1", "[fd00::1]": "fd00::1",

@@ -7,6 +7,9 @@ type Counting struct {
 	// FCS: the bytes of a frame include its frame check sequence, 4 bytes that are in no
 	// packet that the kernel sees.
 	FCS bool
+	// Headerless: received bytes are without the Ethernet header, which the kernel had taken
+	// off when it counted them; sent ones have it.
+	Headerless bool
 	// RefreshS is how many seconds apart the driver gets the counters from the hardware;
 	// 0: it counts itself, or asks the hardware at each reading.
 	RefreshS float64
@@ -27,6 +30,15 @@ var countings = map[string]Counting{
 	"vmxnet3":    {Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters (VMXNET3_CMD_GET_STATS), which have no CRC"},
 }
 
+// kindsCounting are of interfaces that are no hardware, by their kind (ip -d link); those of
+// other kinds count whole frames.
+var kindsCounting = map[string]Counting{
+	"bridge": {Headerless: true, Source: "net/bridge/br_input.c: br_pass_frame_up adds skb->len after eth_type_trans"},
+}
+
+// headerBytes is the length of Ethernet's header.
+const headerBytes = 14
+
 // fcsBytes is the length of Ethernet's frame check sequence.
 const fcsBytes = 4
 
@@ -40,7 +52,7 @@ func (s Snapshot) counting(name string) (c Counting, known bool) {
 	if c, known = countings[s.Interfaces[i].Driver]; known {
 		return c, true
 	}
-	return c, s.Interfaces[i].Kind != ""
+	return kindsCounting[s.Interfaces[i].Kind], s.Interfaces[i].Kind != ""
 }
 
 // frozenStep is the least that an interface carries on average in each step of the series,
