@@ -99,6 +99,7 @@ func TestHostRules(t *testing.T) {
 		{"ring-overrun", end(func(c *record.InterfaceCounters) { c.RxMissed = 5 })},
 		{"tcp-md5", grown("TcpExt.TCPMD5Failure", 3)},
 		{"", grown("Tcp.RetransSegs", 9)},
+		{"", grown("TcpExt.TCPDeferAcceptDrop", 1000)}, // each handshake of such a listener
 		{"tcp-retransmissions", grown("Tcp.RetransSegs", 30)},
 		{"socket-backlog-drop", grown("TcpExt.TCPBacklogDrop", 3)},
 		{"syn-queue-full", grown("TcpExt.TCPReqQFullDrop", 3)},
@@ -146,6 +147,7 @@ func TestHostRules(t *testing.T) {
 		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Reported: true}})},
 		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},
+		{"", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3, Nice: 2.9} }},
 		{"cpu-stolen", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{Idle: 2, Steal: 1} }},
 		{"memory-short", func(s *record.HostSnapshot) {
 			s.State.MemoryBytes, s.Reading.End.Memory = 8e9, &record.MemoryLoad{AvailableBytes: 1e8}

@@ -13,7 +13,7 @@ var tunedRules = []rule{
 	{id: "lro-while-forwarding", host: true, about: "Large receive offload is on, and the host forwards packets.", parts: []string{"nics", "parameters"}, find: eachNIC(lroForwarding), sameCause: sameSummary},
 	{id: "wireless", host: true, about: "An interface with addresses is wireless.", parts: nicParts, find: eachNIC(wireless), sameCause: sameSummary},
 	{id: "transmit-queue-short", host: true, about: "A NIC of 1 Gbit/s or more has a txqueuelen below 100, without being 0.", parts: nicParts, find: eachNIC(queueShort), sameCause: sameSummary, explains: []string{"qdisc-drop"}},
-	{id: "cpu-saturated", host: true, own: true, load: true, about: "A CPU was at least 97 % busy between the readings, which are at least half a second apart.", parts: []string{"cpu"}, find: each(everyHost, cpuSaturated), explains: []string{"slow-reader", "packets-squeezed", "udp-buffer-overflow"}},
+	{id: "cpu-saturated", host: true, own: true, load: true, about: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the time of programs with a nice value above 0, which make room, is not counted.", parts: []string{"cpu"}, find: each(everyHost, cpuSaturated), explains: []string{"slow-reader", "packets-squeezed", "udp-buffer-overflow"}},
 	{id: "cpu-stolen", host: true, own: true, about: "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).", parts: []string{"cpu"}, find: each(everyHost, cpuStolen), explains: []string{"packets-squeezed"}},
 	{id: "memory-short", host: true, own: true, about: "Less than 3 % of the machine's memory is available to programs.", parts: []string{"memory"}, find: each(everyHost, memoryShort), explains: []string{"memory-pressure"}},
 }
@@ -78,6 +78,7 @@ type busy struct {
 	cpu                   int
 	total, idle, steal    float64
 	user, system, softirq float64
+	niced                 float64 // the part of user of programs with a nice value above 0
 }
 
 // cpusBusy are the CPUs between the readings; none if they are too close for the kernel's ticks.
@@ -88,7 +89,7 @@ func (h *host) cpusBusy() (list []busy) {
 			if b.CPU != end.CPU || end.CPU < 0 || h.boot { // below 0: all together
 				continue
 			}
-			c := busy{cpu: end.CPU, idle: end.Idle - b.Idle, steal: end.Steal - b.Steal, user: end.User - b.User, system: end.System - b.System, softirq: end.SoftIRQ - b.SoftIRQ + end.IRQ - b.IRQ}
+			c := busy{cpu: end.CPU, idle: end.Idle - b.Idle, steal: end.Steal - b.Steal, user: end.User - b.User, niced: min(end.Nice-b.Nice, end.User-b.User), system: end.System - b.System, softirq: end.SoftIRQ - b.SoftIRQ + end.IRQ - b.IRQ}
 			if c.total = c.idle + c.steal + c.user + c.system + c.softirq; c.total >= least {
 				list = append(list, c)
 			}
@@ -101,7 +102,7 @@ func cpuSaturated(_ observed, h *host) *record.Finding {
 	const full = 0.97
 	var rows []string
 	for _, c := range h.cpusBusy() {
-		if c.idle <= (1-full)*c.total && len(rows) < 6 {
+		if c.idle+c.niced <= (1-full)*c.total && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("CPU %d: %s idle in %.3g s; programs %s, kernel %s, interrupts and softirqs %s", c.cpu, percent(c.idle/c.total), c.total, percent(c.user/c.total), percent(c.system/c.total), percent(c.softirq/c.total)))
 		}
 	}
