@@ -287,17 +287,23 @@ func (s scene) datagrams(f record.Flow) (by, why string) {
 		given = fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late), unit.FormatSeconds(flow.MaxLate.Seconds()))
 	}
 	back := s.backpressure(f)
+	held := ""
+	if full >= most {
+		held = fmt.Sprintf("its socket's buffer was full %s of the time", unit.FormatPercent(full))
+	}
 	switch {
 	case reaches(f, f.RateCapBps) && carried == "":
 		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case carried != "":
 		return FullLink, carried
-	case exhausted:
-		by, why = Generator, busy
+	case s.shaped(f, held) != "":
+		by, why = FullLink, s.shaped(f, held)
 	case back != "":
 		return InterfaceQueue, back
-	case full >= most:
-		by, why = SendBuffer, fmt.Sprintf("waited for room in a buffer of %s %s of the time: its interface took the datagrams no sooner", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(full))
+	case held != "":
+		by, why = InterfaceQueue, held+": the interface took the datagrams no sooner"
+	case exhausted:
+		by, why = Generator, busy
 	case late > 0 && late >= most*(1-share(f.GoodputBps, f.RateCapBps)):
 		by, why = Generator, "its program did not run in time"
 	default:

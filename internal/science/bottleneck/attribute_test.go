@@ -204,7 +204,14 @@ func TestFlows(t *testing.T) {
 		{"datagrams that wait for room", idly(func(f *record.Flow, t *record.Trial) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
-		}), SendBuffer, "60 % of the time"},
+		}), InterfaceQueue, "full 60 % of the time: the interface"},
+		{"datagrams that wait for a shaper which gets too little CPU time", func(f *record.Flow, t *record.Trial, over *topology.Topology) {
+			for i := range over.Links {
+				over.Links[i].Rate = over.Links[i].Rate * 14 / 10
+			}
+			udp(f, 0.5)
+			f.Datagrams = &record.Datagrams{Sent: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
+		}, FullLink, "its socket's buffer was full 60 % of the time"},
 		{"datagrams that are late", idly(func(f *record.Flow, _ *record.Trial) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 600, Skipped: 400}

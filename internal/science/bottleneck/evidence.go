@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -227,6 +228,32 @@ func (s scene) backpressure(f record.Flow) string {
 		}
 		if lost := max(float64(f.RetransSegments), datagramsLost(f)); drops > 0 && drops >= most*lost && lost > 0 {
 			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, drops)
+		}
+	}
+	return ""
+}
+
+// shaped is what shows that a shaper of the sending host holds a UDP flow back, though it let
+// less than its rate out: the socket waits for what the shaper holds, or the shaper dropped most
+// of what is lost; "": none does.
+func (s scene) shaped(f record.Flow, held string) string {
+	h, _ := s.Reading(f.From)
+	for l := range limits.Loads(s.Hosts, s.over) {
+		if !l.Out || l.At.Node != f.From || l.Shape.Rate <= 0 || !crosses(f, l) || l.Share() < most {
+			continue
+		}
+		drops := 0.0
+		for _, q := range h.End.Qdiscs {
+			if q.Interface == l.At.Interface {
+				drops = max(drops, dropped(h, q))
+			}
+		}
+		why := held
+		if lost := datagramsLost(f); why == "" && drops > 0 && drops >= most*lost && lost > 0 {
+			why = fmt.Sprintf("%.0f packets were dropped there", drops)
+		}
+		if why != "" {
+			return fmt.Sprintf("%s of the %s that %s lets %s; %s", unit.FormatPercent(l.Share()), unit.FormatRate(float64(l.Shape.Rate)), cmp.Or(l.Shape.Shaper, "the link"), l, why)
 		}
 	}
 	return ""

@@ -69,7 +69,7 @@ func TestPredict(t *testing.T) {
 			ReceiverWindow, 0.98 * window(100_000), window(200_000), "a receive buffer of 200 kB"},
 		{"autotuning of the send buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 0, "net.ipv4.tcp_wmem", "4096 16384 4194304")
-		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304), "tcp_wmem of 4.194 MB"},
+		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304 + 2*superFrame), "tcp_wmem of 4.194 MB"},
 		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) { o.Window = 1_500_000 },
 			ReceiverWindow, 0.98 * window(100_000), window(200_000), ""},
 		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {

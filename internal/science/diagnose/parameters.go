@@ -27,26 +27,35 @@ type parameter struct {
 func is(n int64) func(int64) bool    { return func(v int64) bool { return v == n } }
 func below(n int64) func(int64) bool { return func(v int64) bool { return v < n } }
 
-// windowCost says what a window of so many bytes carries, half of a buffer being bookkeeping.
-func windowCost(bytes int64) string {
-	window := float64(bytes) / 2
-	return fmt.Sprintf("a connection carries at most a window for each round trip: about %s at 10 ms, %s at 100 ms", unit.FormatRate(window*8/0.01), unit.FormatRate(window*8/0.1))
+// windowCost says what a window between two sizes carries, in bytes.
+func windowCost(low, high float64) string {
+	const rttS = 0.01
+	rate := unit.FormatRate(low * 8 / rttS)
+	if high > low {
+		rate += " to " + unit.FormatRate(high*8/rttS)
+	}
+	return fmt.Sprintf("a connection carries a window for each round trip: about %s at 10 ms, a tenth of that at 100 ms", rate)
 }
+
+// receiveCost and sendCost are of buffers: what is window of the one, and what the other has in
+// flight (docs/limits.md, "What a flow should get").
+func receiveCost(bytes int64) string { return windowCost(float64(bytes)/2, float64(bytes)) }
+func sendCost(bytes int64) string    { return windowCost(0.6*float64(bytes), float64(bytes)+2*64<<10) }
 
 const small = 1 << 20 // of a buffer's largest size; the kernel's own is 4 MiB and more
 
 var parametersOf = []parameter{
 	{id: "window-scaling-off", key: "net.ipv4.tcp_window_scaling", wrong: is(0), confidence: record.Certain, value: "1",
 		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, explains: []string{"receive-buffer-small"},
-		cost: func(int64) string { return windowCost(2 * 65535) }},
+		cost: func(int64) string { return windowCost(65535, 65535) }},
 	{id: "sack-off", key: "net.ipv4.tcp_sack", wrong: is(0), confidence: record.Likely, value: "1",
 		summary: "selective acknowledgements are off: each lost segment costs a round trip", reference: "RFC 2018; " + ipSysctl},
 	{id: "timestamps-off", key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1",
 		summary: "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", reference: "RFC 7323; " + ipSysctl},
 	{id: "receive-buffer-small", key: "net.ipv4.tcp_rmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
-		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, cost: windowCost},
+		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, cost: receiveCost},
 	{id: "send-buffer-small", key: "net.ipv4.tcp_wmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
-		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: windowCost},
+		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost},
 	{id: "autotuning-off", key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
 		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl},
 	{id: "somaxconn-small", key: "net.core.somaxconn", wrong: below(128), confidence: record.Likely, value: "4096",
