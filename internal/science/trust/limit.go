@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -98,13 +99,13 @@ func (v view) unread(f record.Flow) float64 {
 
 // paced is what a sender with a cap sends at once, which may fall into the window whole:
 // of a paced connection a millisecond at its rate, but at least two segments
-// (tcp_tso_autosize; net.ipv4.tcp_min_tso_segs); of a sender that waits between writes, one
-// of them.
+// (tcp_tso_autosize; net.ipv4.tcp_min_tso_segs); of a sender that waits between writes, as a
+// peer's may, one of them.
 func paced(f record.Flow) float64 {
 	switch {
 	case f.RateCapBps > 0 && f.SenderInfo != nil:
 		return max(min(oneFrame, f.RateCapBps/8*1e-3), 2*float64(f.SenderInfo.SndMSS))
-	case f.WriteCapBps > 0:
+	case f.WriteCapBps > 0 || f.RateCapBps > 0 && flow.Of(f.Protocol).Name == flow.TCP: // as iperf3 paces
 		return float64(max(oneWrite, f.CallBytes))
 	}
 	return 0
