@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -41,7 +42,7 @@ func (l loadSeries) spread() float64 {
 func seriesFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s", "load_bps"}},
 		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
-	high, steadiest, worst := 0.0, 0.0, ""
+	high, steadiest, worst, way := 0.0, 0.0, "", ""
 	var drawn []string
 	for _, at := range v.Spots() {
 		t := at.Row.Treatments[at.Column]
@@ -51,6 +52,13 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			continue
 		}
 		limit, busiest := rateOf(view.InterfacesOf(t, v.Focus)), 0.0
+		this := "sends"
+		if view.Receives(view.InterfacesOf(t, v.Focus)) {
+			this = "receives"
+		}
+		if way = cmp.Or(way, this); way != this {
+			way = "carries"
+		}
 		for _, l := range lines {
 			busiest = max(busiest, l.mean())
 			high = max(high, slices.Max(l.bps), limit.bps)
@@ -68,12 +76,12 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			return seriesPanel(lines, limit, high, width) // high is of all panels
 		}})
 	}
-	f.Title = fmt.Sprintf("Every busy interface of %s keeps its load through the window, within %s", v.Focus, number.Percent(steadiest))
+	f.Title = fmt.Sprintf("What every busy interface of %s %s keeps its rate through the window, within %s", v.Focus, way, number.Percent(steadiest))
 	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // others have no interface of it
 		f.Title += " (" + words.List(drawn) + ")"
 	}
 	if steadiest > 0.1 {
-		f.Title = fmt.Sprintf("Load changes within the window, by up to %s of its mean (%s)", number.Percent(steadiest), worst)
+		f.Title = fmt.Sprintf("What %s %s changes within the window, by up to %s of its mean (%s)", v.Focus, way, number.Percent(steadiest), worst)
 	}
 	return f, high > 0
 }
