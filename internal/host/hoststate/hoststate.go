@@ -49,14 +49,17 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	defer reader.Close()
 	reader.Silent = o.Silent
 	var trace dropTrace
+	var drivers driverCounters
 	switch {
 	case o.Since != nil:
 		s.Reading.Before, s.Reading.Begin = o.Since.Reading.Snapshot.Tables, o.Since.Reading.End
+		drivers = driverCountersOf(o.Since.State)
 	case o.Over > 0:
 		trace.start()
 		defer trace.close()
 		s.Reading.Before = reader.Tables()
 		read(reader, &s.Reading.Begin)
+		drivers.read()
 		if o.began != nil {
 			o.began()
 		}
@@ -75,6 +78,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		return s, err
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
+	drivers.add(&s.State)
 	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops

@@ -45,7 +45,7 @@ func NewSampler(name string, interval time.Duration) (*Sampler, error) {
 		return nil, err
 	}
 	reader.Silent = true
-	s := &Sampler{interval: interval, reader: reader, readings: rates.Readings{State: rates.State{HostSnapshot: begun(name)}}}
+	s := &Sampler{interval: interval, reader: reader, readings: rates.Readings{State: begun(name)}}
 	if s.diag, err = netlink.DialSocketDiag(); err != nil {
 		s.missing = err.Error()
 	}
@@ -128,17 +128,7 @@ func (s *Sampler) readState() (err error) {
 	}
 	s.holders = proc.Proc{}.Holders()
 	state.State = stateOf(host.Snapshot, s.holders)
-	state.NICsBefore, state.NICSeconds = before.NICs, nicsRead(state.State)-nicsRead(before)
+	driverCountersOf(before).add(&state.State)
 	s.stateDue = time.Now().Add(StateInterval)
 	return nil
-}
-
-// nicsRead is when the NICs of a state were read, in seconds of the monotonic clock.
-func nicsRead(s record.HostState) float64 {
-	for _, p := range s.Parts {
-		if p.Part == "nics" {
-			return float64(p.EndedNs) / 1e9
-		}
-	}
-	return 0
 }

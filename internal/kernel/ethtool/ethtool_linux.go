@@ -104,7 +104,8 @@ func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	h.settings(&nic)
 	nic.FEC, nic.RSS = h.fec(l.Name), h.spreading(l.Name)
 	h.features(&nic)
-	h.counters(&nic)
+	nic.Counters = h.Counters(nic.Interface, nic.Driver)
+	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)
 	return nic, errors.Join(err, h.sys.add(&nic, l))
 }
 
@@ -174,18 +175,29 @@ func (h *Handle) features(nic *record.NIC) {
 // mostCounters bounds the counters of one driver: some have tens of thousands.
 const mostCounters = 4096
 
-func (h *Handle) counters(nic *record.NIC) {
-	all, err := h.ioctl.Stats(nic.Interface)
+// Counters are a driver's counters of an interface that are not 0 (ethtool -S); nil: there are
+// none. Of more than mostCounters names there are those with a meaning first, always the same.
+func (h *Handle) Counters(name, driver string) map[string]int64 {
+	all, err := h.ioctl.Stats(name)
 	if err != nil {
-		return
+		return nil
 	}
-	for name, value := range all {
-		if value != 0 && value < 1<<63 && len(nic.Counters) < mostCounters {
-			if nic.Counters == nil {
-				nic.Counters = map[string]int64{}
+	names := slices.Sorted(maps.Keys(all))
+	if len(names) > mostCounters {
+		slices.SortStableFunc(names, func(a, b string) int {
+			meant := func(name string) int { return min(len(record.MeaningOf(driver, name)), 1) }
+			return meant(b) - meant(a)
+		})
+		names = names[:mostCounters]
+	}
+	var counters map[string]int64
+	for _, name := range names {
+		if value := all[name]; value != 0 && value < 1<<63 {
+			if counters == nil {
+				counters = map[string]int64{}
 			}
-			nic.Counters[name] = int64(value)
+			counters[name] = int64(value)
 		}
 	}
-	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)
+	return counters
 }

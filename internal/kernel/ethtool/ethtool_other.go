@@ -31,6 +31,9 @@ func (*Handle) Interrupts([]netlink.Link) []int { return nil }
 // Module returns nothing.
 func (*Handle) Module(string) *record.Module { return nil }
 
+// Counters returns nothing.
+func (*Handle) Counters(_, _ string) map[string]int64 { return nil }
+
 // NIC returns errors.ErrUnsupported.
 func (*Handle) NIC(netlink.Link) (record.NIC, error) { return record.NIC{}, errors.ErrUnsupported }
 

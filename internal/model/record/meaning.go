@@ -15,19 +15,22 @@ var Meanings = []Meaning{
 	{"rx_no_buffer", "packets for which the receive ring had no buffer: the host took them too slowly"},
 	{"rx_fifo_full", "packets dropped because the NIC's own memory was full"},
 	{"rx_no_memory", "receive buffers that could not be allocated"},
-	{"rx_damaged", "frames with a wrong frame check sequence or symbol errors"},
+	{"rx_damaged", "frames with a wrong frame check sequence, and symbol errors"},
 	{"rx_bad_length", "frames that are too long or too short"},
 	{"rx_bad_checksum", "packets whose IP, TCP or UDP checksum the NIC found wrong"},
 	{"rx_filtered", "packets that matched no queue or address and were discarded"},
 	{"rx_pause", "pause frames received: the other end was full"},
 	{"tx_pause", "pause frames sent: this end was full"},
+	{"pause_storm", "times that pause frames were sent for too long (the driver's watchdog of flow control)"},
 	{"tx_queue_full", "times a transmit queue was stopped because its ring was full"},
 	{"tx_dropped", "packets that the driver did not send"},
 	{"tx_timeout", "resets because the NIC did not send for seconds"},
 	{"link_down", "losses of the link"},
 	{"fec_corrected", "errors that forward error correction repaired"},
 	{"fec_failed", "blocks that it could not repair"},
-	{"pcie_stalled", "times that the NIC waited for the PCIe bus"},
+	{"pcie_stalled", "seconds in which the NIC waited for the PCIe bus for more than 30 % of the time"},
+	{"pcie_dropped", "packets dropped because the PCIe bus took them too slowly"},
+	{"pcie_errors", "errors of the PCIe link, from which it had to recover"},
 	{"over_allowance", "packets shaped or dropped because the cloud's allowance for the machine was exceeded"},
 }
 
@@ -76,11 +79,13 @@ var namings = compiled([]naming{
 		{meaning: "tx_queue_full", names: `tx_restart`}, {meaning: "tx_dropped", names: `tx_busy|tx_dropped_link_down\.nic`}, {meaning: "tx_timeout", names: `tx_timeout\.nic`}}},
 	{"mlx5_core", "Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst", []pattern{
 		{meaning: "rx_no_buffer", names: `rx_out_of_buffer`}, {meaning: "rx_fifo_full", names: `rx_discards_phy`},
-		{meaning: "rx_no_memory", names: `rx_buff_alloc_err`}, {meaning: "rx_damaged", names: `rx_crc_errors_phy|rx_symbol_err_phy`},
-		{meaning: "rx_bad_length", names: `rx_in_range_len_errors_phy|rx_out_of_range_len_phy|rx_oversize_pkts_phy`},
+		{meaning: "rx_no_memory", names: `rx_buff_alloc_err`}, {meaning: "rx_damaged", names: `rx_crc_errors_phy|rx_symbol_err_phy|rx_pcs_symbol_err_phy`},
+		{meaning: "rx_bad_length", names: `rx_in_range_len_errors_phy|rx_out_of_range_len_phy|rx_oversize_pkts_phy|rx_undersize_pkts_phy`},
 		{meaning: "rx_filtered", names: `rx_steer_missed_packets`}, {meaning: "rx_pause", names: `rx_pause_ctrl_phy`}, {meaning: "tx_pause", names: `tx_pause_ctrl_phy`},
+		{meaning: "pause_storm", names: `tx_pause_storm_warning_events|tx_pause_storm_error_events`},
 		{meaning: "tx_queue_full", names: `tx_queue_stopped`}, {meaning: "tx_dropped", names: `tx_queue_dropped`}, {meaning: "link_down", names: `link_down_events_phy`},
-		{meaning: "fec_corrected", names: `rx_corrected_bits_phy`}, {meaning: "pcie_stalled", names: `outbound_pci_stalled_rd|outbound_pci_stalled_wr`}}},
+		{meaning: "fec_corrected", names: `rx_corrected_bits_phy`}, {meaning: "pcie_stalled", names: `outbound_pci_stalled_rd_events|outbound_pci_stalled_wr_events`},
+		{meaning: "pcie_dropped", names: `outbound_pci_buffer_overflow`}, {meaning: "pcie_errors", names: `rx_pci_signal_integrity|tx_pci_signal_integrity`}}},
 	{"mlx4_en", "mellanox/mlx4/en_ethtool.c: main_strings", []pattern{
 		{meaning: "tx_queue_full", names: `queue_stopped`}, {meaning: "tx_timeout", names: `tx_timeout`}, {meaning: "rx_no_memory", names: `rx_alloc_failed`},
 		{meaning: "rx_damaged", names: `rx_crc_errors`}, {meaning: "rx_no_buffer", names: `rx_dropped`}}},
@@ -119,20 +124,13 @@ func compiled(list []naming) []naming {
 // MeaningsOf are the sums of a driver's counters that have a meaning; nil: none has, or the
 // driver's names are not known.
 func MeaningsOf(driver string, counters map[string]int64) map[string]int64 {
-	i := slices.IndexFunc(namings, func(n naming) bool { return n.Driver == driver })
-	if i < 0 {
-		return nil
-	}
 	var sums map[string]int64
 	for name, value := range counters {
-		for _, p := range namings[i].patterns {
-			if p.compiled.MatchString(name) {
-				if sums == nil {
-					sums = map[string]int64{}
-				}
-				sums[p.meaning] += value
-				break
+		if meaning := MeaningOf(driver, name); meaning != "" {
+			if sums == nil {
+				sums = map[string]int64{}
 			}
+			sums[meaning] += value
 		}
 	}
 	return sums
@@ -154,4 +152,24 @@ func DriverOf(counters map[string]int64) (driver string) {
 		}
 	}
 	return driver
+}
+
+// MeaningOf is what a driver's counter counts; empty: that is not known.
+func MeaningOf(driver, counter string) string {
+	for _, n := range namings {
+		if n.Driver != driver {
+			continue
+		}
+		for _, p := range n.patterns {
+			if p.compiled.MatchString(counter) {
+				return p.meaning
+			}
+		}
+	}
+	return ""
+}
+
+// KnowsCounters reports whether counters of a driver have meanings.
+func KnowsCounters(driver string) bool {
+	return slices.ContainsFunc(namings, func(n naming) bool { return n.Driver == driver })
 }

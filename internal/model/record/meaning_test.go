@@ -15,7 +15,7 @@ func TestMeanings(t *testing.T) {
 	for driver, test := range map[string]struct{ counters, want map[string]int64 }{
 		"igb":        {map[string]int64{"rx_queue_0_drops": 2, "rx_queue_1_drops": 3, "rx_no_buffer_count": 4, "rx_fifo_errors": 4, "rx_packets": 9, "xrx_crc_errors": 1}, map[string]int64{"rx_no_buffer": 9}},
 		"ixgbe":      {map[string]int64{"rx_no_dma_resources": 5, "rx_missed_errors": 1, "tx_restart_queue": 7}, map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 1, "tx_queue_full": 7}},
-		"mlx5_core":  {map[string]int64{"rx_out_of_buffer": 5, "rx_discards_phy": 6, "outbound_pci_stalled_rd": 1, "outbound_pci_stalled_wr": 2}, map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 6, "pcie_stalled": 3}},
+		"mlx5_core":  {map[string]int64{"rx_out_of_buffer": 5, "rx_discards_phy": 6, "outbound_pci_stalled_rd": 40, "outbound_pci_stalled_rd_events": 1, "outbound_pci_stalled_wr_events": 2}, map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 6, "pcie_stalled": 3}}, // rd is a percentage
 		"virtio_net": {map[string]int64{"rx0_drops": 1, "rx_queue_1_drops": 2, "rx0_xdp_drops": 4}, map[string]int64{"rx_no_buffer": 3}},
 		"i40e":       {map[string]int64{"port.rx_crc_errors": 3, "portxrx_crc_errors": 4}, map[string]int64{"rx_damaged": 3}},
 		"unknown":    {map[string]int64{"rx_no_buffer_count": 5}, nil},

@@ -49,6 +49,18 @@ type NIC struct {
 	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names
 	// Meanings are the sums of those counters that have one of Meanings.
 	Meanings map[string]int64 `json:"meanings,omitempty"`
+	// Before are the counters at an earlier reading by the same driver, CountedS seconds before;
+	// 0: there was none.
+	Before   map[string]int64 `json:"driver_counters_before,omitempty"`
+	CountedS float64          `json:"driver_counters_over_s,omitempty"`
+}
+
+// Since returns the NIC with what its driver had counted before, some seconds ago.
+func (n NIC) Since(before NIC, seconds float64) NIC {
+	if before.Interface == n.Interface && before.Driver == n.Driver && seconds > 0 {
+		n.Before, n.CountedS = before.Counters, seconds
+	}
+	return n
 }
 
 // PCIeLink is negotiated and highest width and speed (Documentation/ABI/testing/sysfs-bus-pci).

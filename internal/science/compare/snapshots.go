@@ -59,7 +59,7 @@ const (
 var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity"}
 
 // volatileParts are parts of NICs that change all the time.
-var volatileParts = []string{".driver_counters.", ".meanings.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
+var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
 
 // volatileKeys are kernel parameters that are figures of the moment.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}

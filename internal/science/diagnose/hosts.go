@@ -342,7 +342,7 @@ func (r rule) needs() []string {
 func (h *host) missing(part string) string {
 	s := h.state
 	if len(h.pasted) > 0 {
-		if slices.Contains(h.pasted, part) {
+		if slices.Contains(h.pasted, part) || part == driverCounters && h.countersKnown() {
 			return ""
 		}
 		return notPasted
@@ -358,6 +358,8 @@ func (h *host) missing(part string) string {
 			return "there is one reading only"
 		}
 		return orNotRead(h.reading.End.Missing, "cpu")
+	case driverCounters:
+		return cmp.Or(h.missing("nics"), h.countersUnknown())
 	case "probe":
 		if len(s.Probes) > 0 {
 			return ""

@@ -22,7 +22,7 @@ const (
 
 var machineRules = []rule{
 	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs including NET_RX, and all CPUs together at most 80 %; certain when its budget ran out or its backlog overflowed.", find: each(observed.slowMachines, softirqOneCore)},
-	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary},
+	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
 	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
 }

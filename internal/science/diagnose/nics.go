@@ -8,7 +8,7 @@ import (
 
 // Rules about settings of NICs, and about CPUs and memory.
 var tunedRules = []rule{
-	{id: "ring-small", host: true, about: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors is not 0.", parts: nicParts, find: eachNIC(ringSmall), sameCause: sameSummary, explains: []string{"ring-overrun"}},
+	{id: "ring-small", host: true, about: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors is not 0.", parts: nicParts, find: eachNIC(ringSmall), sameCause: sameSummary, explains: []string{"ring-overrun", "ring-empty"}},
 	{id: "interrupts-delayed", host: true, about: "A NIC waits 200 µs and longer for more packets before it interrupts, and does not adapt.", parts: nicParts, find: eachNIC(interruptsDelayed), sameCause: sameSummary},
 	{id: "lro-while-forwarding", host: true, about: "Large receive offload is on, and the host forwards packets.", parts: []string{"nics", "parameters"}, find: eachNIC(lroForwarding), sameCause: sameSummary},
 	{id: "wireless", host: true, about: "An interface with addresses is wireless.", parts: nicParts, find: eachNIC(wireless), sameCause: sameSummary},

@@ -55,10 +55,9 @@ func queueCounter(name string) (queue, what string) {
 
 // nicQueues are the queues that drivers count, between the two readings of them. The
 // drivers' counters that are 0 are absent in a record.
-func nicQueues(s State) (list []record.QueueRates) {
-	for _, nic := range s.State.NICs {
-		i := slices.IndexFunc(s.NICsBefore, func(b record.NIC) bool { return b.Interface == nic.Interface && b.Driver == nic.Driver })
-		if i < 0 || s.NICSeconds <= 0 {
+func nicQueues(nics []record.NIC) (list []record.QueueRates) {
+	for _, nic := range nics {
+		if nic.CountedS <= 0 {
 			continue
 		}
 		of := map[string]*record.QueueRates{}
@@ -68,9 +67,9 @@ func nicQueues(s State) (list []record.QueueRates) {
 				continue
 			}
 			if of[queue] == nil {
-				of[queue] = &record.QueueRates{Interface: nic.Interface, Queue: queue, WindowS: s.NICSeconds}
+				of[queue] = &record.QueueRates{Interface: nic.Interface, Queue: queue, WindowS: nic.CountedS}
 			}
-			rate := per(float64(max(0, count-s.NICsBefore[i].Counters[name])), s.NICSeconds)
+			rate := per(float64(max(0, count-nic.Before[name])), nic.CountedS)
 			switch what {
 			case "packets":
 				of[queue].Pps = rate

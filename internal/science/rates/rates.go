@@ -20,7 +20,7 @@ type Readings struct {
 	// Tables are the oldest first. Rates of connections are between the last two, and where
 	// round trips are long earlier ones are of use.
 	Tables []Table
-	State  State
+	State  record.HostSnapshot
 }
 
 // Table is all TCP connections but those in TIME-WAIT.
@@ -32,21 +32,12 @@ type Table struct {
 // Ends are the addresses of a connection, as record.Connection has them.
 type Ends struct{ Local, Remote string }
 
-// State is what is read of a host now and then: the newest, and the NICs as they were read
-// before, whose queues count in the time between.
-type State struct {
-	record.HostSnapshot
-	NICsBefore []record.NIC
-	// NICSeconds is the time between NICsBefore and those of the snapshot; 0: there are none.
-	NICSeconds float64
-}
-
 // mostFindings bounds those of a sample.
 const mostFindings = 64
 
 // Of returns the sample between the two newest readings.
 func Of(r Readings) record.HostSample {
-	observed := r.State.HostSnapshot
+	observed := r.State
 	host := &observed.Reading
 	host.Begin, host.End = r.Before, r.Now
 	s := record.HostSample{
@@ -64,7 +55,7 @@ func Of(r Readings) record.HostSample {
 	}
 	s.Interfaces = interfaces(*host, s.Drops)
 	s.CPUs = cpus(r.Before, r.Now, s.WindowS)
-	s.Queues = slices.Concat(qdiscs(r.Before, r.Now, s.WindowS), nicQueues(r.State))
+	s.Queues = slices.Concat(qdiscs(r.Before, r.Now, s.WindowS), nicQueues(r.State.State.NICs))
 	s.Protocols = protocols(*host, s.WindowS)
 	if n := len(r.Tables); n > 0 {
 		s.Protocols.Connections = len(r.Tables[n-1].Connections)

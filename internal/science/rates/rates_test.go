@@ -116,12 +116,11 @@ func TestFindings(t *testing.T) {
 
 func TestQueues(t *testing.T) {
 	r := host()
-	nic := func(counters map[string]int64) []record.NIC {
-		return []record.NIC{{Interface: "eth0", Driver: "ice", Counters: counters}}
+	nic := func(counters map[string]int64) record.NIC {
+		return record.NIC{Interface: "eth0", Driver: "ice", Counters: counters}
 	}
-	r.State.NICsBefore = nic(map[string]int64{"rx_queue_0_packets": 100, "rx_queue_0_bytes": 1000, "tx_queue_1_packets": 50, "rx_crc_errors": 1})
-	r.State.State.NICs = nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000, "rx_queue_0_drops": 5, "tx_queue_1_packets": 40, "rx_crc_errors": 9})
-	r.State.NICSeconds = 10
+	r.State.State.NICs = []record.NIC{nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000, "rx_queue_0_drops": 5, "tx_queue_1_packets": 40, "rx_crc_errors": 9}).
+		Since(nic(map[string]int64{"rx_queue_0_packets": 100, "rx_queue_0_bytes": 1000, "tx_queue_1_packets": 50, "rx_crc_errors": 1}), 10)}
 	want := []record.QueueRates{
 		{Interface: "eth1", Queue: "tbf 1:", Bps: 50e6, Pps: 5000, DropsPerS: 2, BacklogBytes: 3000, BacklogPackets: 2},
 		{Interface: "eth0", Queue: "rx-0", WindowS: 10, Bps: 80_000, Pps: 100, DropsPerS: 0.5},
