@@ -41,6 +41,16 @@ func (f fault) besides(rules ...string) fault {
 // shell plants something by a script on a host.
 func shell(host, script string) func(*bench) { return func(b *bench) { b.sh(host, script) } }
 
+// nexthopGroup plants a route by a group of nexthop objects on the client, the second of which
+// has this gateway.
+func nexthopGroup(gateway string) func(*bench) {
+	return func(b *bench) {
+		b.sh("client", "ip nexthop add id 1 via 10.0.0.1 dev eth0 && ip nexthop add id 2 via "+gateway+" dev eth0 && ip nexthop add id 10 group 1/2 && ip route add 198.51.100.0/24 nhid 10")
+		send(b.udp("client", "", gateway+":9"), 1, 100)
+		time.Sleep(3500 * time.Millisecond) // three requests, a second apart
+	}
+}
+
 var faults = slices.Concat(oneHostFaults, peerFaults)
 
 var oneHostFaults = []fault{
@@ -98,6 +108,7 @@ var oneHostFaults = []fault{
 	}, beside: []string{"syn-unanswered"}},
 	{id: "gateway-off-link", on: "client", plant: shell("client", "ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
 	{id: "blackhole-route", on: "client", plant: shell("client", "ip route add blackhole 198.51.100.0/24")},
+	{id: "nexthop-dead", on: "client", plant: nexthopGroup("10.0.0.77"), beside: []string{"gateway-unresolved", "neighbour-failed"}},
 	{id: "no-route", on: "client", act: func(b *bench) {
 		for range 5 {
 			_ = b.hosts["client"].Do(func() error {

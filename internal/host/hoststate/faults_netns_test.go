@@ -323,6 +323,25 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
+// TestHealthyTwins: what a fault has planted, without what is wrong with it, is no finding.
+func TestHealthyTwins(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		for _, twin := range []fault{
+			{id: "nexthop-dead", plant: nexthopGroup("10.0.0.3")},
+		} {
+			t.Run(twin.id, func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t)
+				twin.plant(b)
+				e := b.diagnosed(twin.act, benchHosts...)
+				if ids := sure(e); len(ids) > 0 {
+					t.Errorf("found %v\n%s", ids, summary(e))
+				}
+			})
+		}
+	})
+}
+
 // TestNothingChanges: reading a host leaves its tables as they were.
 func TestNothingChanges(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {

@@ -131,6 +131,9 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part("bonds", func() (err error) {
 		return withConn(func(c *netlink.Conn) (err error) { s.Bonds, err = c.Bonds(); return err })
 	})
+	part("nexthops", func() error {
+		return withConn(func(c *netlink.Conn) (err error) { s.Nexthops, err = nexthops(c); return err })
+	})
 	part("parameters", func() (err error) { s.Parameters, err = parameters(); return err })
 	part("parameter files", func() (err error) { s.Files, err = parameterFiles(); return err })
 	part("sockets", func() error { return sockets(&s, holders) })
@@ -169,6 +172,33 @@ func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
 			err = errors.Join(err, own)
 		}
 		list = append(list, nic)
+	}
+	return list, err
+}
+
+// nexthops are the nexthop objects.
+func nexthops(c *netlink.Conn) (list []record.Nexthop, err error) {
+	all, err := c.NexthopObjects()
+	for _, o := range all[:min(len(all), record.MostNexthops)] {
+		n := record.Nexthop{ID: o.ID, Interface: o.Interface, Resilient: o.Resilient != nil}
+		if o.Via.IsValid() {
+			n.Via = o.Via.String()
+		}
+		for _, flag := range []struct {
+			set  bool
+			name string
+		}{{o.Dead, "dead"}, {o.LinkDown, "linkdown"}, {o.Blackhole, "blackhole"}, {o.FDB, "fdb"}} {
+			if flag.set {
+				n.Flags = append(n.Flags, flag.name)
+			}
+		}
+		for _, m := range o.Group {
+			n.Group = append(n.Group, record.NexthopMember{ID: m.ID, Weight: m.Weight})
+		}
+		list = append(list, n)
+	}
+	if len(all) > len(list) {
+		err = fmt.Errorf("%d further ones", len(all)-len(list))
 	}
 	return list, err
 }

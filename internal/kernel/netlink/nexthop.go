@@ -21,7 +21,12 @@ type NexthopObject struct {
 	// Resilient is nil for a group with a hash threshold. Otherwise see
 	// Documentation/networking/nexthop-group-resilient.rst.
 	Resilient *setting.Resilient
-	Object    Object
+	// Blackhole: what it is for is discarded. FDB: it is a VXLAN's, and has no interface.
+	Blackhole, FDB bool
+	// Dead and LinkDown are the kernel's flags of a single next hop (RTNH_F_DEAD,
+	// RTNH_F_LINKDOWN).
+	Dead, LinkDown bool
+	Object         Object
 }
 
 // String formats the object as ip-nexthop(8) does.

@@ -59,11 +59,16 @@ func (c *Conn) NexthopObjects() ([]NexthopObject, error) {
 }
 
 func parseNexthop(o Object, names map[int]string) NexthopObject {
-	n := NexthopObject{Object: o}
+	flags := native.Uint32(o[4:])
+	n := NexthopObject{Object: o, Dead: flags&unix.RTNH_F_DEAD != 0, LinkDown: flags&unix.RTNH_F_LINKDOWN != 0}
 	for a := range attributes(o[nhmsgLen:]) {
 		switch a.kind {
 		case nhaID:
 			n.ID = int(a.uint32())
+		case nhaBlackhole:
+			n.Blackhole = true
+		case nhaFDB:
+			n.FDB = true
 		case nhaOIF:
 			n.Interface = deviceText(int(a.uint32()), names)
 		case nhaGateway:

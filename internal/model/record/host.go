@@ -75,6 +75,8 @@ type HostState struct {
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
 	Bridges    []Bridge       `json:"bridges,omitempty"`
 	Bonds      []Bond         `json:"bonds,omitempty"`
+	// Nexthops are next hops that routes refer to by number (ip-nexthop(8)), at most MostNexthops.
+	Nexthops []Nexthop `json:"nexthops,omitempty"`
 	// Log is what the kernel's log has about the network, since it was booted or since older
 	// lines were overwritten.
 	Log      *KernelLog   `json:"kernel_log,omitempty"`
@@ -103,6 +105,27 @@ type StatePart struct {
 	EndedNs int64  `json:"ended_ns"`
 	// Missing is why it could not be read, or not all of it; empty: it was.
 	Missing string `json:"missing,omitempty"`
+}
+
+// MostNexthops bounds the nexthop objects of a host.
+const MostNexthops = 4096
+
+// Nexthop is a nexthop object: a single next hop, or a group of them.
+type Nexthop struct {
+	ID        int    `json:"id"`
+	Interface string `json:"interface,omitempty"` // absent: of a group, of VXLAN (fdb), or discarding
+	Via       string `json:"via,omitempty"`       // absent: directly attached
+	// Flags are "dead" and "linkdown", which the kernel sets, and "blackhole" and "fdb".
+	Flags []string        `json:"flags,omitempty"`
+	Group []NexthopMember `json:"group,omitempty"`
+	// Resilient: the group is hashed over buckets (nexthop-group-resilient.rst).
+	Resilient bool `json:"resilient,omitempty"`
+}
+
+// NexthopMember is one of a group.
+type NexthopMember struct {
+	ID     int `json:"id"`
+	Weight int `json:"weight"`
 }
 
 // ParameterLine is one kernel parameter in a file of sysctl.d(5).
@@ -308,6 +331,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces), len(s.State.NICs)), mostInterfaces)
 	case s.State.KernelDrops != nil && len(s.State.KernelDrops.Rows) > MostKernelDrops:
 		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows), MostKernelDrops)
+	case len(s.State.Nexthops) > MostNexthops:
+		return s, fmt.Errorf("it has %d nexthop objects: expected at most %d", len(s.State.Nexthops), MostNexthops)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
 		return s, errors.New("its second reading is from before the first")
 	}

@@ -27,6 +27,7 @@ var sections = []struct {
 	{"state.nics", "NICs", network},
 	{"state.bridges", "bridges", network},
 	{"state.bonds", "bonds", network},
+	{"state.nexthops", "nexthops", network},
 	{"state.parameters", "parameters", machine},
 	{"state.parameter_files", "parameter files", machine},
 	{"state.listeners", "listeners", passing},
@@ -248,6 +249,9 @@ func identity(element any) string {
 	if text, is := object["text"]; is { // a route, as ip(8) prints it
 		return fmt.Sprint(text)
 	}
+	if id, is := object["id"]; is { // a nexthop object
+		return fmt.Sprint("id ", id)
+	}
 	_, whole := object["mtu"] // an interface, which keeps its name when its MAC address changes
 	var names []string
 	for _, key := range keys {
@@ -261,8 +265,9 @@ func identity(element any) string {
 
 func withoutKey(object map[string]any, name string) map[string]any {
 	rest := map[string]any{}
+	_, numbered := object["id"]
 	for key, value := range object {
-		if !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to" {
+		if numbered && key != "id" || !numbered && !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to" {
 			rest[key] = value
 		}
 	}

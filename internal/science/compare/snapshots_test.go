@@ -21,6 +21,7 @@ func TestSnapshots(t *testing.T) {
 		s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
 		s.State.Parameters = map[string]string{"net.ipv4.tcp_sack": "1"}
 		s.State.NICs = []record.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
+		s.State.Nexthops = []record.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"}, {ID: 10, Group: []record.NexthopMember{{ID: 2, Weight: 2}}}}
 		return s
 	}
 	from, to := host(), host()
@@ -31,12 +32,15 @@ func TestSnapshots(t *testing.T) {
 	to.Reading.End.Interfaces[0].RxBytes, to.Reading.End.Interfaces[0].AtNs = 350, 9
 	to.State.Parameters["net.ipv4.tcp_sack"] = "0"
 	to.State.NICs[0].Features["rx-gro"] = false
+	to.State.Nexthops[0].Via, to.State.Nexthops[1].Group[0].Weight = "192.0.2.8", 3
 	d := Snapshots(from, to)
 	for _, want := range []record.Change{
 		{Section: "interfaces", What: "eth0.mtu", From: "1500", To: "9000"},
 		{Section: "interfaces", What: "eth0.addresses.192.0.2.2/24", To: "present"},
 		{Section: "routes", What: "default via 192.0.2.9 dev eth0", From: "present"},
 		{Section: "routes", What: "default via 192.0.2.8 dev eth0", To: "present"},
+		{Section: "nexthops", What: "id 2.via", From: "192.0.2.9", To: "192.0.2.8"},
+		{Section: "nexthops", What: "id 10.group.id 2.weight", From: "2", To: "3"},
 		{Section: "parameters", What: "net.ipv4.tcp_sack", From: "1", To: "0"},
 		{Section: "NICs", What: "eth0.features.rx-gro", From: "true", To: "false"},
 	} {

@@ -1,0 +1,93 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
+
+// nexthopGroups finds groups of nexthop objects with members by which nothing gets through.
+// An ordinary group leaves out members whose gateway is known not to answer; a resilient one
+// does not (net/ipv4/nexthop.c), nor does either know while there is no entry for the gateway.
+func nexthopGroups(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		unanswered := map[hop]string{} // states of gateways that do not answer
+		for _, e := range h.reading.Snapshot.Neighbours {
+			if address, err := netip.ParseAddr(e.Address); err == nil && failed(e) {
+				unanswered[hop{e.Interface, address}] = e.State
+			}
+		}
+		why := map[int]string{} // nothing gets through by a single next hop
+		for _, n := range h.state.Nexthops {
+			why[n.ID] = deadNexthop(n, unanswered)
+		}
+		for _, group := range h.state.Nexthops {
+			var rows []string
+			dead, all := 0, 0
+			rest := setting.NexthopObject{ID: group.ID}
+			for _, m := range group.Group {
+				weight := min(max(m.Weight, 1), 1<<16)
+				all += weight
+				if why[m.ID] == "" {
+					rest.Group = append(rest.Group, setting.Member{ID: m.ID, Weight: weight})
+					continue
+				}
+				dead += weight
+				rows = append(rows, fmt.Sprintf("member %d of group %d (weight %d): %s", m.ID, group.ID, weight, why[m.ID]))
+			}
+			if len(rows) == 0 {
+				continue
+			}
+			confidence, does := record.Likely, "the group leaves it out only while it is known that it does not answer"
+			if group.Resilient || dead == all {
+				confidence, does = record.Certain, "what is hashed to it is lost"
+			}
+			rows = append(rows[:min(len(rows), 4)], fmt.Sprintf("that is %s of the weights; %s", percent(float64(dead)/float64(all)), does))
+			rows = append(rows, h.routesBy(group.ID)...)
+			finding := record.Finding{Host: h.name, Confidence: confidence, Evidence: rows, Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
+				Summary: fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through", group.ID)}
+			if len(rest.Group) == 0 || group.Resilient { // to replace one needs its buckets and timers
+				finding.Fix = on(h.name, h.alone, fmt.Sprintf("see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", group.ID))
+			} else {
+				finding.Fix, finding.Settings = h.fixedBy([]string{"see why the gateway does not answer; meanwhile the group without it:"}, setting.Setting{Host: h.name, Nexthop: &rest})
+			}
+			findings = append(findings, finding)
+		}
+	}
+	return findings
+}
+
+// hop is a gateway on an interface.
+type hop struct {
+	dev string
+	via netip.Addr
+}
+
+// deadNexthop is why nothing gets through by a single next hop; empty: nothing is known.
+func deadNexthop(n record.Nexthop, unanswered map[hop]string) string {
+	for _, flag := range []string{"dead", "linkdown", "blackhole"} {
+		if slices.Contains(n.Flags, flag) {
+			return strings.TrimSpace("it has the flag " + flag + " " + n.Interface)
+		}
+	}
+	via, err := netip.ParseAddr(n.Via)
+	if err != nil || unanswered[hop{n.Interface, via}] == "" {
+		return ""
+	}
+	return fmt.Sprintf("its gateway %s on %s is %s", n.Via, n.Interface, unanswered[hop{n.Interface, via}])
+}
+
+// routesBy are routes that refer to a nexthop object, at most two.
+func (h *host) routesBy(id int) (rows []string) {
+	for _, r := range h.reading.Snapshot.Routes {
+		words := strings.Fields(r.Text)
+		if at := slices.Index(words, "nhid"); at >= 0 && at+1 < len(words) && words[at+1] == fmt.Sprint(id) && len(rows) < 2 {
+			rows = append(rows, "route by it: "+r.Text)
+		}
+	}
+	return rows
+}
