@@ -41,6 +41,16 @@ func (f fault) besides(rules ...string) fault {
 // shell plants something by a script on a host.
 func shell(host, script string) func(*bench) { return func(b *bench) { b.sh(host, script) } }
 
+// firewall has the server drop what is to a port of UDP, with a counter.
+func firewall(port string) func(*bench) {
+	return func(b *bench) {
+		b.udp("server", "10.0.0.1:7010", "")
+		b.nft("server", "table inet lab { chain in { type filter hook input priority 0; udp dport "+port+" counter drop; }; }")
+	}
+}
+
+func toFirewall(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 20, 100) }
+
 // nexthopGroup plants a route by a group of nexthop objects on the client, the second of which
 // has this gateway.
 func nexthopGroup(gateway string) func(*bench) {
@@ -109,6 +119,7 @@ var oneHostFaults = []fault{
 	{id: "gateway-off-link", on: "client", plant: shell("client", "ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
 	{id: "blackhole-route", on: "client", plant: shell("client", "ip route add blackhole 198.51.100.0/24")},
 	{id: "nexthop-dead", on: "client", plant: nexthopGroup("10.0.0.77"), beside: []string{"gateway-unresolved", "neighbour-failed"}},
+	{id: "firewall-drop", on: "server", plant: firewall("7010"), act: toFirewall, beside: []string{"netfilter-drop"}},
 	{id: "no-route", on: "client", act: func(b *bench) {
 		for range 5 {
 			_ = b.hosts["client"].Do(func() error {

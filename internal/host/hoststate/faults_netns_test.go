@@ -99,6 +99,15 @@ func (b *bench) sh(host, script string) {
 	})
 }
 
+// nft adds rules of nftables in a host.
+func (b *bench) nft(host, rules string) {
+	b.t.Helper()
+	if _, err := exec.LookPath("nft"); err != nil {
+		kerneltest.Skip(b.t, "nft is not installed")
+	}
+	b.sh(host, "nft '"+rules+"'")
+}
+
 // set switches offloads.
 func (b *bench) set(host, name string, features map[string]bool) {
 	b.t.Helper()
@@ -315,25 +324,6 @@ func TestHealthy(t *testing.T) {
 					b.probes("10.0.0.1", 7999, "10.0.0.3")
 				}
 				e := b.diagnosed(act, benchHosts...)
-				if ids := sure(e); len(ids) > 0 {
-					t.Errorf("found %v\n%s", ids, summary(e))
-				}
-			})
-		}
-	})
-}
-
-// TestHealthyTwins: what a fault has planted, without what is wrong with it, is no finding.
-func TestHealthyTwins(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		for _, twin := range []fault{
-			{id: "nexthop-dead", plant: nexthopGroup("10.0.0.3")},
-		} {
-			t.Run(twin.id, func(t *testing.T) {
-				t.Parallel()
-				b := newBench(t)
-				twin.plant(b)
-				e := b.diagnosed(twin.act, benchHosts...)
 				if ids := sure(e); len(ids) > 0 {
 					t.Errorf("found %v\n%s", ids, summary(e))
 				}

@@ -49,17 +49,17 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	defer reader.Close()
 	reader.Silent = o.Silent
 	var trace dropTrace
-	var drivers driverCounters
+	var before earlier
 	switch {
 	case o.Since != nil:
 		s.Reading.Before, s.Reading.Begin = o.Since.Reading.Snapshot.Tables, o.Since.Reading.End
-		drivers = driverCountersOf(o.Since.State)
+		before = earlierState(o.Since.State)
 	case o.Over > 0:
 		trace.start()
 		defer trace.close()
 		s.Reading.Before = reader.Tables()
 		read(reader, &s.Reading.Begin)
-		drivers.read()
+		before.read()
 		if o.began != nil {
 			o.began()
 		}
@@ -78,7 +78,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		return s, err
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
-	drivers.add(&s.State)
+	before.add(&s.State)
 	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops
@@ -134,6 +134,7 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part("nexthops", func() error {
 		return withConn(func(c *netlink.Conn) (err error) { s.Nexthops, err = nexthops(c); return err })
 	})
+	part("nftables", func() (err error) { s.Nftables, err = netlink.Nftables(); return err })
 	part("parameters", func() (err error) { s.Parameters, err = parameters(); return err })
 	part("parameter files", func() (err error) { s.Files, err = parameterFiles(); return err })
 	part("sockets", func() error { return sockets(&s, holders) })

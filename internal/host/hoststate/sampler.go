@@ -128,7 +128,7 @@ func (s *Sampler) readState() (err error) {
 	}
 	s.holders = proc.Proc{}.Holders()
 	state.State = stateOf(host.Snapshot, s.holders)
-	driverCountersOf(before).add(&state.State)
+	earlierState(before).add(&state.State)
 	s.stateDue = time.Now().Add(StateInterval)
 	return nil
 }

@@ -1,6 +1,7 @@
 // Package netlink speaks route netlink (rtnetlink(7)), socket diagnostics
-// (sock_diag(7)) and packet sockets, and makes network namespaces and the virtual
-// links between them.
+// (sock_diag(7)) and packet sockets, reads nf_tables
+// (docs/decisions/0038-own-reading-of-nftables.md), and makes network namespaces and
+// the virtual links between them.
 //
 // A Conn is one socket that stays open. It is our own rather than a library's for
 // three reasons (docs/decisions/0016-own-netlink.md): a counter reading must cost

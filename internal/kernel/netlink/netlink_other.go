@@ -117,6 +117,9 @@ type LinkWatch struct{}
 func WatchLinks() (*LinkWatch, error)          { return nil, unsupported("watch links") }
 func (*LinkWatch) Close() ([]LinkState, error) { return nil, nil }
 
+// Nftables is not available on this system.
+func Nftables() (*record.Nftables, error) { return nil, unsupported("list nftables") }
+
 // SocketDiag is not available on this system: DialSocketDiag fails.
 type SocketDiag struct{}
 

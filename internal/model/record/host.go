@@ -77,6 +77,8 @@ type HostState struct {
 	Bonds      []Bond         `json:"bonds,omitempty"`
 	// Nexthops are next hops that routes refer to by number (ip-nexthop(8)), at most MostNexthops.
 	Nexthops []Nexthop `json:"nexthops,omitempty"`
+	// Nftables are the rules of nftables that drop or count packets; absent: not read.
+	Nftables *Nftables `json:"nftables,omitempty"`
 	// Log is what the kernel's log has about the network, since it was booted or since older
 	// lines were overwritten.
 	Log      *KernelLog   `json:"kernel_log,omitempty"`
@@ -331,6 +333,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces), len(s.State.NICs)), mostInterfaces)
 	case s.State.KernelDrops != nil && len(s.State.KernelDrops.Rows) > MostKernelDrops:
 		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows), MostKernelDrops)
+	case s.State.Nftables != nil && (len(s.State.Nftables.Rules) > MostNftRules || len(s.State.Nftables.Sets) > MostNftSets || len(s.State.Nftables.Objects) > MostNftSets):
+		return s, fmt.Errorf("it has more than %d rules or %d sets or objects of nftables", MostNftRules, MostNftSets)
 	case len(s.State.Nexthops) > MostNexthops:
 		return s, fmt.Errorf("it has %d nexthop objects: expected at most %d", len(s.State.Nexthops), MostNexthops)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:

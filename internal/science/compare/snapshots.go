@@ -28,6 +28,7 @@ var sections = []struct {
 	{"state.bridges", "bridges", network},
 	{"state.bonds", "bonds", network},
 	{"state.nexthops", "nexthops", network},
+	{"state.nftables", "nftables", network},
 	{"state.parameters", "parameters", machine},
 	{"state.parameter_files", "parameter files", machine},
 	{"state.listeners", "listeners", passing},
@@ -57,7 +58,8 @@ const (
 )
 
 // volatile are the ends of paths of values that change all the time, or that say nothing.
-var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity"}
+var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity",
+	".packets", ".bytes", ".packets_before", ".counted_over_s", ".elements", ".more_rules"}
 
 // volatileParts are parts of NICs that change all the time.
 var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
@@ -246,11 +248,16 @@ func identity(element any) string {
 	if !is {
 		return fmt.Sprint(element)
 	}
-	if text, is := object["text"]; is { // a route, as ip(8) prints it
+	if text, is := object["text"]; is && object["chain"] == nil { // a route, as ip(8) prints it
 		return fmt.Sprint(text)
 	}
-	if id, is := object["id"]; is { // a nexthop object
-		return fmt.Sprint("id ", id)
+	switch _, chain := object["chain"]; {
+	case object["id"] != nil: // a nexthop object
+		return fmt.Sprint("id ", object["id"])
+	case object["table"] != nil && chain: // a rule of nftables, or a policy
+		return fmt.Sprint(object["family"], " ", object["table"], " ", object["chain"], " handle ", cmp.Or(object["handle"], any("policy")))
+	case object["table"] != nil && object["name"] != nil: // a set or an object of nftables
+		return fmt.Sprint(object["family"], " ", object["table"], " ", object["name"])
 	}
 	_, whole := object["mtu"] // an interface, which keeps its name when its MAC address changes
 	var names []string
@@ -266,8 +273,13 @@ func identity(element any) string {
 func withoutKey(object map[string]any, name string) map[string]any {
 	rest := map[string]any{}
 	_, numbered := object["id"]
+	_, netfilter := object["family"]
 	for key, value := range object {
-		if numbered && key != "id" || !numbered && !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to" {
+		switch {
+		case numbered && key == "id", netfilter && slices.Contains([]string{"family", "table", "chain", "handle", "name"}, key):
+		case numbered, netfilter:
+			rest[key] = value
+		case !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to":
 			rest[key] = value
 		}
 	}

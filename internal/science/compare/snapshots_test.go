@@ -22,6 +22,8 @@ func TestSnapshots(t *testing.T) {
 		s.State.Parameters = map[string]string{"net.ipv4.tcp_sack": "1"}
 		s.State.NICs = []record.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
 		s.State.Nexthops = []record.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"}, {ID: 10, Group: []record.NexthopMember{{ID: 2, Weight: 2}}}}
+		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "input", Hook: "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
+			Sets: []record.NftSet{{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 1}}}
 		return s
 	}
 	from, to := host(), host()
@@ -33,12 +35,18 @@ func TestSnapshots(t *testing.T) {
 	to.State.Parameters["net.ipv4.tcp_sack"] = "0"
 	to.State.NICs[0].Features["rx-gro"] = false
 	to.State.Nexthops[0].Via, to.State.Nexthops[1].Group[0].Weight = "192.0.2.8", 3
+	rules := &to.State.Nftables.Rules
+	(*rules)[0].Packets, (*rules)[0].Text, to.State.Nftables.Sets[0].Size = 9, "tcp dport 80 counter drop", 8
+	*rules = append(*rules, record.NftRule{Family: "inet", Table: "filter", Chain: "input", Text: "policy drop", Verdict: "drop"})
 	d := Snapshots(from, to)
 	for _, want := range []record.Change{
 		{Section: "interfaces", What: "eth0.mtu", From: "1500", To: "9000"},
 		{Section: "interfaces", What: "eth0.addresses.192.0.2.2/24", To: "present"},
 		{Section: "routes", What: "default via 192.0.2.9 dev eth0", From: "present"},
 		{Section: "routes", What: "default via 192.0.2.8 dev eth0", To: "present"},
+		{Section: "nftables", What: "rules.inet filter input handle 7.text", From: "tcp dport 22 counter drop", To: "tcp dport 80 counter drop"},
+		{Section: "nftables", What: "rules.inet filter input handle policy", To: "present"},
+		{Section: "nftables", What: "sets.inet filter few.size", From: "4", To: "8"},
 		{Section: "nexthops", What: "id 2.via", From: "192.0.2.9", To: "192.0.2.8"},
 		{Section: "nexthops", What: "id 10.group.id 2.weight", From: "2", To: "3"},
 		{Section: "parameters", What: "net.ipv4.tcp_sack", From: "1", To: "0"},

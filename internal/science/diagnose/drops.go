@@ -28,9 +28,12 @@ func filterDrop(id string, reasons []string, by, reference, fix string) rule {
 			}
 			return findings
 		},
-		explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards", "udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"},
+		explains: filterExplains,
 	}
 }
+
+// filterExplains are the rules whose findings follow from packets that are dropped by a filter.
+var filterExplains = []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards", "udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"}
 
 func (h *host) filtered(names []string, by, reference, fix string) (findings []record.Finding) {
 	type side struct{ name, direction string } // of an interface: rx or tx
@@ -62,6 +65,9 @@ func (h *host) filtered(names []string, by, reference, fix string) (findings []r
 		evidence := h.tracedRows(func(d record.KernelDrop) bool {
 			return slices.Contains(names, d.Reason) && d.Interface == s.name && d.Direction == s.direction
 		})
+		if slices.Contains(names, "NETFILTER_DROP") {
+			evidence = append(evidence, h.nftUncounted(s.direction)...)
+		}
 		findings = append(findings, record.Finding{
 			Host: h.name, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
 			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(s.name, "DEV"))), Reference: reference + "; " + dropReasons,
@@ -146,6 +152,9 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 		by = append(by, source)
 		for _, d := range h.traced {
 			r := reasonOf(d)
+			if d.Reason == "NETFILTER_DROP" {
+				d.Place = cmp.Or(h.nftPlace(d.Direction), d.Place)
+			}
 			list = append(list, record.Drop{Host: h.name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason, Packets: d.Packets, Verdict: r.verdict, Why: r.why,
 				By: record.ByTracepoint, Direction: d.Direction, Protocol: d.Protocol, Place: d.Place})
 		}
@@ -195,6 +204,10 @@ func dropped(h *host) (list []record.Drop) {
 		if !q.innerOf {
 			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, "qdisc"}, harmful, "the queue was full, or longer than its target")
 		}
+	}
+	grown, _ := h.nftDroppers()
+	for _, r := range grown {
+		add(fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain), strings.TrimPrefix(r.Place(), fmt.Sprintf("%s %s %s ", r.Family, r.Table, r.Chain)), h.nftGrown(r), tally{"", nftDropped}, unknown, "a firewall rule: "+r.Text)
 	}
 	for _, m := range h.reading.End.Softnet {
 		n := m.Dropped

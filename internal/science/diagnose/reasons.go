@@ -50,7 +50,7 @@ var reasons = map[string]reason{
 	"SKB_UCOPY_FAULT":          {harmful, "it could not be copied from the program's memory", nil},
 
 	// Filters and programs.
-	"NETFILTER_DROP":     {unknown, "a firewall rule dropped it, on purpose or not: nft list ruleset", nil},
+	"NETFILTER_DROP":     {unknown, "a firewall rule dropped it, on purpose or not: nft list ruleset", counts(nftDropped)},
 	"XDP":                {unknown, "an XDP program dropped it: ip -details link show", nil},
 	"TC_INGRESS":         {unknown, "a tc filter at ingress dropped it: tc filter show dev DEV ingress", nil},
 	"TC_EGRESS":          {unknown, "a tc filter at egress dropped it: tc filter show dev DEV egress", nil},

@@ -1,0 +1,275 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/record"
+)
+
+// struct nfgenmsg: family, version, resource (uint16, big endian). Integers in attributes of
+// nf_tables are big endian as well.
+const nfgenmsgLen = 4
+
+// nftFamilies are the families of tables (NFPROTO_*, linux/netfilter.h).
+var nftFamilies = map[byte]string{1: "inet", 2: "ip", 3: "arp", 5: "netdev", 7: "bridge", 10: "ip6"}
+
+// nftHooks are the hooks of base chains, by number.
+func nftHooks(family byte) []string {
+	switch family {
+	case 3:
+		return []string{"input", "output", "forward"}
+	case 5:
+		return []string{"ingress", "egress"}
+	}
+	return []string{"prerouting", "input", "forward", "output", "postrouting", "ingress"}
+}
+
+// mostCountedSets bounds the sets whose elements are counted, and largestSet their size.
+const mostCountedSets, largestSet = 64, 1 << 17
+
+// Nftables lists what nf_tables has in the network namespace of the calling thread
+// (linux/netfilter/nf_tables.h, Linux 3.13). It needs CAP_NET_ADMIN over the namespace.
+func Nftables() (*record.Nftables, error) {
+	c, err := open(unix.NETLINK_NETFILTER, "netfilter netlink socket")
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	hooks, policies, err := c.nftChains()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := nftList(c, "list rules of nftables", unix.NFT_MSG_GETRULE, unix.NFT_MSG_NEWRULE, 0, nil, func(family byte, b []byte) (record.NftRule, bool) {
+		r := nftRule(family, b)
+		r.Hook = hooks[nftChain{r.Family, r.Table, r.Chain}]
+		return r, r.Counted || r.Drops()
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := &record.Nftables{Rules: append(policies, rules...)}
+	slices.SortStableFunc(n.Rules, func(a, b record.NftRule) int {
+		order := func(r record.NftRule) int { return map[bool]int{true: 0, false: 1}[r.Drops()] }
+		return cmp.Or(order(a)-order(b), cmp.Compare(b.Packets, a.Packets))
+	})
+	if n.More = len(n.Rules) - record.MostNftRules; n.More > 0 {
+		n.Rules = n.Rules[:record.MostNftRules]
+	}
+	n.More = max(n.More, 0)
+	if n.Objects, err = nftList(c, "list objects of nftables", unix.NFT_MSG_GETOBJ, nftNewObject, 0, nil, nftObject); err != nil {
+		return nil, err
+	}
+	n.Objects = n.Objects[:min(len(n.Objects), record.MostNftSets)]
+	n.Sets, err = c.nftSets()
+	return n, err
+}
+
+const nftNewObject = unix.NFT_MSG_GETOBJ - 1
+
+// nftList dumps objects of nf_tables, of a family or (0) of all, and returns what parse makes of
+// them.
+func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attributes []byte, parse func(family byte, attributes []byte) (T, bool)) ([]T, error) {
+	const subsystem = unix.NFNL_SUBSYS_NFTABLES << 8
+	request := append([]byte{family, 0, 0, 0}, attributes...)
+	return list(c, op, subsystem|get, subsystem|answer, nfgenmsgLen, [][]byte{request}, func(body []byte, _ int64) (T, bool) {
+		return parse(body[0], body[nfgenmsgLen:])
+	})
+}
+
+type nftChain struct{ family, table, chain string }
+
+// nftChains are the hooks of base chains, and those of their policies that drop.
+func (c *Conn) nftChains() (map[nftChain]string, []record.NftRule, error) {
+	hooks := map[nftChain]string{}
+	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil, func(family byte, b []byte) (record.NftRule, bool) {
+		r := record.NftRule{Family: nftFamilies[family]}
+		for a := range attributes(b) {
+			switch a.kind {
+			case unix.NFTA_CHAIN_TABLE:
+				r.Table = nftName(a)
+			case unix.NFTA_CHAIN_NAME:
+				r.Chain = nftName(a)
+			case unix.NFTA_CHAIN_HOOK:
+				for h := range attributes(a.data) {
+					if names := nftHooks(family); h.kind == unix.NFTA_HOOK_HOOKNUM && int(h.bigUint32()) < len(names) {
+						r.Hook = names[h.bigUint32()]
+					}
+				}
+			case unix.NFTA_CHAIN_POLICY:
+				if a.bigUint32() == 0 { // NF_DROP
+					r.Verdict, r.Text = "drop", "policy drop"
+				}
+			case unix.NFTA_CHAIN_COUNTERS:
+				r.Counted = true
+				r.Packets, r.Bytes = nftCounter(a.data)
+			}
+		}
+		hooks[nftChain{r.Family, r.Table, r.Chain}] = r.Hook
+		return r, r.Verdict == "drop"
+	})
+	return hooks, policies, err
+}
+
+func nftRule(family byte, b []byte) record.NftRule {
+	r := record.NftRule{Family: nftFamilies[family]}
+	for a := range attributes(b) {
+		switch a.kind {
+		case unix.NFTA_RULE_TABLE:
+			r.Table = nftName(a)
+		case unix.NFTA_RULE_CHAIN:
+			r.Chain = nftName(a)
+		case unix.NFTA_RULE_HANDLE:
+			r.Handle = a.bigUint64()
+		case unix.NFTA_RULE_EXPRESSIONS:
+			t := nftText{family: family}
+			for element := range attributes(a.data) {
+				var name string
+				var data []byte
+				for e := range attributes(element.data) {
+					switch e.kind {
+					case unix.NFTA_EXPR_NAME:
+						name = nftName(e)
+					case unix.NFTA_EXPR_DATA:
+						data = e.data
+					}
+				}
+				if name == "counter" {
+					r.Counted = true
+					r.Packets, r.Bytes = nftCounter(data)
+				}
+				t.add(name, data)
+			}
+			r.Text, r.Verdict = t.String(), t.verdict
+		}
+	}
+	return r
+}
+
+// nftCounter reads NFTA_COUNTER_*.
+func nftCounter(b []byte) (packets, bytes uint64) {
+	for a := range attributes(b) {
+		switch a.kind {
+		case unix.NFTA_COUNTER_PACKETS:
+			packets = a.bigUint64()
+		case unix.NFTA_COUNTER_BYTES:
+			bytes = a.bigUint64()
+		}
+	}
+	return packets, bytes
+}
+
+// nftObject is a named counter or quota.
+func nftObject(family byte, b []byte) (record.NftObject, bool) {
+	const counter, quota = 1, 2 // NFT_OBJECT_*
+	o := record.NftObject{Family: nftFamilies[family]}
+	kind, data := uint32(0), []byte(nil)
+	for a := range attributes(b) {
+		switch a.kind {
+		case unix.NFTA_OBJ_TABLE:
+			o.Table = nftName(a)
+		case unix.NFTA_OBJ_NAME:
+			o.Name = nftName(a)
+		case unix.NFTA_OBJ_TYPE:
+			kind = a.bigUint32()
+		case unix.NFTA_OBJ_DATA:
+			data = a.data
+		}
+	}
+	switch kind {
+	case counter:
+		o.Kind = "counter"
+		o.Packets, o.Bytes = nftCounter(data)
+	case quota:
+		o.Kind = "quota"
+		for a := range attributes(data) {
+			switch a.kind {
+			case unix.NFTA_QUOTA_BYTES:
+				o.Quota = a.bigUint64()
+			case unix.NFTA_QUOTA_CONSUMED:
+				o.Bytes = a.bigUint64()
+			}
+		}
+	}
+	return o, o.Kind != ""
+}
+
+// nftSets are the sets with a bound. Those of intervals are left out, whose ends count apart.
+func (c *Conn) nftSets() ([]record.NftSet, error) {
+	const anonymous, constant, interval = 1, 2, 4 // NFT_SET_*
+	type set struct {
+		record.NftSet
+		family byte
+	}
+	bounded, err := nftList(c, "list sets of nftables", unix.NFT_MSG_GETSET, unix.NFT_MSG_NEWSET, 0, nil, func(family byte, b []byte) (set, bool) {
+		s := set{record.NftSet{Family: nftFamilies[family]}, family}
+		flags := uint32(0)
+		for a := range attributes(b) {
+			switch a.kind {
+			case unix.NFTA_SET_TABLE:
+				s.Table = nftName(a)
+			case unix.NFTA_SET_NAME:
+				s.Name = nftName(a)
+			case unix.NFTA_SET_FLAGS:
+				flags = a.bigUint32()
+			case unix.NFTA_SET_DESC:
+				for d := range attributes(a.data) {
+					if d.kind == unix.NFTA_SET_DESC_SIZE {
+						s.Size = int(d.bigUint32())
+					}
+				}
+			}
+		}
+		return s, s.Size > 0 && s.Size <= largestSet && flags&(anonymous|constant|interval) == 0
+	})
+	var sets []record.NftSet
+	for _, s := range bounded[:min(len(bounded), mostCountedSets)] {
+		which := appendText(appendText(nil, unix.NFTA_SET_ELEM_LIST_TABLE, s.Table), unix.NFTA_SET_ELEM_LIST_SET, s.Name)
+		counts, err := nftList(c, "list elements of the set "+s.Name, unix.NFT_MSG_GETSETELEM, unix.NFT_MSG_NEWSETELEM, s.family, which, func(_ byte, b []byte) (n int, some bool) {
+			for a := range attributes(b) {
+				if a.kind == unix.NFTA_SET_ELEM_LIST_ELEMENTS {
+					for range attributes(a.data) {
+						n++
+					}
+				}
+			}
+			return n, n > 0
+		})
+		if err != nil {
+			return sets, err
+		}
+		for _, n := range counts {
+			s.Elements += n
+		}
+		sets = append(sets, s.NftSet)
+	}
+	if len(bounded) > mostCountedSets && err == nil {
+		err = fmt.Errorf("%d further sets", len(bounded)-mostCountedSets)
+	}
+	return sets, err
+}
+
+// nftName is a text of the kernel; names of tables may have any character.
+func nftName(a attribute) string { return plain.Short(strings.TrimSpace(cString(a.data)), 256) }
+
+func (a attribute) bigUint32() uint32 {
+	if len(a.data) < 4 {
+		return 0
+	}
+	return binary.BigEndian.Uint32(a.data)
+}
+
+func (a attribute) bigUint64() uint64 {
+	if len(a.data) < 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(a.data)
+}

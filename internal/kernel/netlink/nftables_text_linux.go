@@ -1,0 +1,391 @@
+//go:build !portable
+
+package netlink
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/model/plain"
+)
+
+// nftText makes the text of a rule, as nft(8) prints it, from its expressions: loads into
+// registers, and what is done with them (linux/netfilter/nf_tables.h).
+type nftText struct {
+	family  byte
+	words   []string
+	loads   []nftLoad // the registers
+	network string    // ip, ip6: by the family or by what was matched
+	l4      string    // tcp, udp, …
+	implied []string  // matches that a field of that header says as well: "meta l4proto tcp"
+	verdict string
+}
+
+// nftLoad is what a register has.
+type nftLoad struct {
+	register uint32
+	name     string // "tcp dport"
+	format   func(nftText, []byte) string
+	whole    int    // length of a field of which only the first bytes were loaded
+	mask     []byte // that was applied
+	used     bool
+}
+
+// longestNftText bounds the text of a rule, in characters.
+const longestNftText = 500
+
+func (t nftText) String() string { return plain.Short(strings.Join(t.words, " "), longestNftText) }
+
+func (t *nftText) say(format string, values ...any) {
+	t.words = append(t.words, fmt.Sprintf(format, values...))
+}
+
+// settle says the matches that nothing else has said.
+func (t *nftText) settle() {
+	t.words, t.implied = append(t.words, t.implied...), nil
+}
+
+// saidBy drops the matches that a field of these headers says as well.
+func (t *nftText) saidBy(headers ...string) {
+	t.implied = slices.DeleteFunc(t.implied, func(match string) bool {
+		_, value, _ := strings.Cut(strings.TrimPrefix(match, "meta "), " ")
+		value = cmp.Or(map[string]string{"ipv4": "ip", "ipv6": "ip6"}[value], value)
+		return slices.Contains(headers, value)
+	})
+}
+
+// keep puts a load into its register.
+func (t *nftText) keep(l nftLoad) {
+	t.loads = append(slices.DeleteFunc(t.loads, func(o nftLoad) bool { return o.register == l.register }), l)
+}
+
+// take uses what a register has.
+func (t *nftText) take(register uint32) (nftLoad, bool) {
+	i := slices.IndexFunc(t.loads, func(l nftLoad) bool { return l.register == register })
+	if i < 0 {
+		return nftLoad{name: "[?]", format: nftHex}, false
+	}
+	t.loads[i].used = true
+	return t.loads[i], true
+}
+
+// nftAttributes are the attributes of an expression by kind.
+func nftAttributes(b []byte) map[uint16]attribute {
+	m := map[uint16]attribute{}
+	for a := range attributes(b) {
+		m[a.kind] = a
+	}
+	return m
+}
+
+// value is the data of an attribute that holds NFTA_DATA_VALUE.
+func (a attribute) value() []byte { return nftAttributes(a.data)[unix.NFTA_DATA_VALUE].data }
+
+// add adds an expression.
+func (t *nftText) add(name string, data []byte) {
+	a := nftAttributes(data)
+	switch name {
+	case "payload", "meta", "ct":
+		if a[map[string]uint16{"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG}[name]].data == nil {
+			t.settle()
+			t.say("[%s set]", name)
+			return
+		}
+		t.load(name, a)
+		return
+	case "bitwise":
+		if l, known := t.take(a[unix.NFTA_BITWISE_SREG].bigUint32()); known {
+			l.register, l.mask, l.used = a[unix.NFTA_BITWISE_DREG].bigUint32(), a[unix.NFTA_BITWISE_MASK].value(), false
+			t.keep(l)
+			return
+		}
+	case "cmp":
+		t.compare(a)
+		return
+	case "range":
+		t.settle()
+		l, _ := t.take(a[unix.NFTA_RANGE_SREG].bigUint32())
+		not := map[bool]string{true: "!= "}[a[unix.NFTA_RANGE_OP].bigUint32() == 1]
+		t.say("%s %s%s-%s", l.name, not, l.format(*t, a[unix.NFTA_RANGE_FROM_DATA].value()), l.format(*t, a[unix.NFTA_RANGE_TO_DATA].value()))
+		return
+	case "lookup":
+		t.settle()
+		var keys []string
+		for _, l := range t.loads {
+			if !l.used {
+				keys = append(keys, l.name)
+			}
+		}
+		t.loads = nil
+		set, kind := nftName(a[unix.NFTA_LOOKUP_SET]), ""
+		switch dreg := a[unix.NFTA_LOOKUP_DREG]; {
+		case dreg.data != nil && dreg.bigUint32() == 0:
+			kind, t.verdict = "vmap ", "vmap"
+		case dreg.data != nil:
+			kind = "map "
+		case a[unix.NFTA_LOOKUP_FLAGS].bigUint32()&1 != 0:
+			kind = "!= "
+		}
+		t.say("%s %s@%s", strings.Join(keys, " . "), kind, set)
+		return
+	}
+	t.settle()
+	t.act(name, a)
+}
+
+// act adds an expression that does something, or one that is printed by its name.
+func (t *nftText) act(name string, a map[uint16]attribute) {
+	switch name {
+	case "immediate":
+		verdict := nftAttributes(nftAttributes(a[unix.NFTA_IMMEDIATE_DATA].data)[unix.NFTA_DATA_VERDICT].data)
+		if verdict[unix.NFTA_VERDICT_CODE].data == nil {
+			t.say("[immediate]")
+			return
+		}
+		code := int32(verdict[unix.NFTA_VERDICT_CODE].bigUint32())
+		if code > 0 {
+			code &= 0xff // NF_VERDICT_MASK: a queue's number is above
+		}
+		t.verdict = map[int32]string{0: "drop", 1: "accept", 3: "queue", -1: "continue", -2: "break", -3: "jump", -4: "goto", -5: "return"}[code]
+		t.say("%s", strings.TrimSpace(cmp.Or(t.verdict, "[verdict]")+" "+nftName(verdict[unix.NFTA_VERDICT_CHAIN])))
+	case "counter":
+		t.say("counter")
+	case "reject":
+		t.verdict = "reject"
+		t.say("%s", map[bool]string{true: "reject with tcp reset", false: "reject"}[a[unix.NFTA_REJECT_TYPE].bigUint32() == 1])
+	case "limit":
+		unit := map[uint64]string{1: "second", 60: "minute", 3600: "hour", 86400: "day", 604800: "week"}[a[unix.NFTA_LIMIT_UNIT].bigUint64()]
+		over := map[bool]string{true: "over "}[a[unix.NFTA_LIMIT_FLAGS].bigUint32()&1 != 0]
+		bytes := map[bool]string{true: " bytes"}[a[unix.NFTA_LIMIT_TYPE].bigUint32() == 1]
+		t.say("limit rate %s%d%s/%s", over, a[unix.NFTA_LIMIT_RATE].bigUint64(), bytes, cmp.Or(unit, "[unit]"))
+	case "quota":
+		t.say("quota %s%d bytes", map[bool]string{true: "over "}[a[unix.NFTA_QUOTA_FLAGS].bigUint32()&1 != 0], a[unix.NFTA_QUOTA_BYTES].bigUint64())
+	case "connlimit":
+		t.say("ct count %s%d", map[bool]string{true: "over "}[a[2].bigUint32()&1 != 0], a[1].bigUint32()) // NFTA_CONNLIMIT_FLAGS, _COUNT
+	case "log":
+		t.say("log")
+		if prefix := nftName(a[unix.NFTA_LOG_PREFIX]); prefix != "" {
+			t.say("prefix %q", prefix)
+		}
+	case "objref":
+		t.say("%s name %q", cmp.Or(map[uint32]string{1: "counter", 2: "quota", 3: "ct helper", 4: "limit"}[a[unix.NFTA_OBJREF_IMM_TYPE].bigUint32()], "[object]"), nftName(a[unix.NFTA_OBJREF_IMM_NAME]))
+	case "dynset":
+		t.loads = nil
+		t.say("add @%s", nftName(a[unix.NFTA_DYNSET_SET_NAME]))
+	case "match", "target": // of iptables-nft
+		module := nftName(a[unix.NFTA_TARGET_NAME]) // which NFTA_MATCH_NAME is as well
+		if name == "target" {
+			t.verdict = map[string]string{"REJECT": "reject", "DROP": "drop"}[module]
+		}
+		t.say("xt %s %s", name, module)
+	default:
+		t.say("[%s]", cmp.Or(name, "?"))
+	}
+}
+
+// compare adds a comparison of a register with a value.
+func (t *nftText) compare(a map[uint16]attribute) {
+	l, _ := t.take(a[unix.NFTA_CMP_SREG].bigUint32())
+	value, op := a[unix.NFTA_CMP_DATA].value(), a[unix.NFTA_CMP_OP].bigUint32()
+	if len(l.mask) > 0 && op <= 1 {
+		switch bits := nftPrefix(l.mask); {
+		case l.name == "ct state" && op == 1 && len(bytes.Trim(value, "\x00")) == 0: // any of these
+			t.settle()
+			t.say("%s %s", l.name, l.format(*t, l.mask))
+			return
+		case bits >= 0 && nftAddressed(value):
+			t.settle()
+			t.say("%s %s%s/%d", l.name, map[uint32]string{1: "!= "}[op], l.format(*t, value), bits)
+			return
+		}
+		l.name, l.format = fmt.Sprintf("%s & 0x%x", l.name, l.mask), nftHex
+	}
+	text := ""
+	if l.whole > len(value) { // a prefix of whole bytes
+		text = l.format(*t, append(slices.Clone(value), make([]byte, l.whole-len(value))...)) + fmt.Sprintf("/%d", 8*len(value))
+	} else {
+		text = l.format(*t, value)
+	}
+	equal := op == 0
+	phrase := fmt.Sprintf("%s %s%s", l.name, []string{"", "!= ", "< ", "<= ", "> ", ">= ", "[op] "}[min(op, 6)], text)
+	switch {
+	case equal && (l.name == "meta nfproto" || l.name == "meta protocol" || l.name == "ether type"):
+		t.network = map[string]string{"ipv4": "ip", "ipv6": "ip6"}[text]
+		t.network = cmp.Or(t.network, text)
+		t.implied = append(t.implied, phrase)
+	case equal && (l.name == "meta l4proto" || strings.HasSuffix(l.name, " protocol") || l.name == "ip6 nexthdr"):
+		t.l4 = text
+		t.implied = append(t.implied, phrase)
+	default:
+		t.settle()
+		t.words = append(t.words, phrase)
+	}
+}
+
+// nftPrefix is the length of the prefix that a mask keeps; -1: it is none.
+func nftPrefix(mask []byte) int {
+	ones, bits := net.IPMask(mask).Size()
+	if bits == 0 {
+		return -1
+	}
+	return ones
+}
+
+func nftAddressed(value []byte) bool { return len(value) == 4 || len(value) == 16 }
+
+// nftNumber is a number of network byte order, nftNative one of the host's.
+func nftNumber(_ nftText, b []byte) string {
+	if len(b) > 8 {
+		return fmt.Sprintf("0x%x", b)
+	}
+	var whole [8]byte
+	copy(whole[8-len(b):], b)
+	return fmt.Sprint(binary.BigEndian.Uint64(whole[:]))
+}
+
+func nftNative(t nftText, b []byte) string {
+	if len(b) != 4 {
+		return nftNumber(t, b)
+	}
+	return fmt.Sprint(native.Uint32(b))
+}
+
+func nftHex(_ nftText, b []byte) string  { return fmt.Sprintf("0x%x", b) }
+func nftFlat(_ nftText, b []byte) string { return fmt.Sprintf("%q", cString(b)) }
+func nftMAC(_ nftText, b []byte) string  { return net.HardwareAddr(b).String() }
+
+func nftAddress(t nftText, b []byte) string {
+	if a, ok := netip.AddrFromSlice(b); ok {
+		return a.String()
+	}
+	return nftHex(t, b)
+}
+
+func nftProtocol(t nftText, b []byte) string {
+	number := nftNumber(t, b)
+	return cmp.Or(map[string]string{"1": "icmp", "6": "tcp", "17": "udp", "47": "gre", "50": "esp", "58": "ipv6-icmp", "132": "sctp"}[number], number)
+}
+
+func nftEtherType(t nftText, b []byte) string {
+	return cmp.Or(map[string]string{"0x0800": "ip", "0x86dd": "ip6", "0x0806": "arp", "0x8100": "vlan"}[nftHex(t, b)], nftHex(t, b))
+}
+
+func nftNFProto(t nftText, b []byte) string {
+	number := nftNumber(t, b)
+	return cmp.Or(map[string]string{"2": "ipv4", "10": "ipv6"}[number], number)
+}
+
+// nftState are the flags of ct state (linux/netfilter/nf_conntrack_common.h), in host order.
+func nftState(t nftText, b []byte) string {
+	if len(b) != 4 {
+		return nftHex(t, b)
+	}
+	var names []string
+	for _, s := range []struct {
+		bit  uint32
+		name string
+	}{{2, "established"}, {4, "related"}, {8, "new"}, {1, "invalid"}, {64, "untracked"}} {
+		if native.Uint32(b)&s.bit != 0 {
+			names = append(names, s.name)
+		}
+	}
+	return cmp.Or(strings.Join(names, ","), nftHex(t, b))
+}
+
+// nftMeta are the keys of meta that rules match most (NFT_META_*).
+var nftMeta = map[uint32]nftLoad{
+	0: {name: "meta length", format: nftNative}, 1: {name: "meta protocol", format: nftEtherType}, 3: {name: "meta mark", format: nftNative},
+	4: {name: "iif", format: nftNative}, 5: {name: "oif", format: nftNative}, 6: {name: "iifname", format: nftFlat}, 7: {name: "oifname", format: nftFlat},
+	10: {name: "meta skuid", format: nftNative}, 11: {name: "meta skgid", format: nftNative}, 15: {name: "meta nfproto", format: nftNFProto}, 16: {name: "meta l4proto", format: nftProtocol},
+	17: {name: "meta ibrname", format: nftFlat}, 18: {name: "meta obrname", format: nftFlat}, 19: {name: "meta pkttype", format: nftNumber},
+}
+
+// nftField is a field of a header: where it is, and what it is called.
+type nftField struct {
+	header         string
+	offset, length uint32
+	name           string
+	format         func(nftText, []byte) string
+}
+
+// nftFields are those that rules match most.
+var nftFields = []nftField{
+	{"ether", 0, 6, "ether daddr", nftMAC}, {"ether", 6, 6, "ether saddr", nftMAC}, {"ether", 12, 2, "ether type", nftEtherType},
+	{"ip", 12, 4, "ip saddr", nftAddress}, {"ip", 16, 4, "ip daddr", nftAddress}, {"ip", 9, 1, "ip protocol", nftProtocol}, {"ip", 8, 1, "ip ttl", nftNumber}, {"ip", 2, 2, "ip length", nftNumber},
+	{"ip6", 8, 16, "ip6 saddr", nftAddress}, {"ip6", 24, 16, "ip6 daddr", nftAddress}, {"ip6", 6, 1, "ip6 nexthdr", nftProtocol}, {"ip6", 7, 1, "ip6 hoplimit", nftNumber},
+	{"l4", 0, 2, "sport", nftNumber}, {"l4", 2, 2, "dport", nftNumber}, {"icmp", 0, 1, "type", nftNumber}, {"tcp", 13, 1, "flags", nftHex},
+}
+
+// load adds what is loaded into a register.
+func (t *nftText) load(name string, a map[uint16]attribute) {
+	switch name {
+	case "meta":
+		key := a[unix.NFTA_META_KEY].bigUint32()
+		l, known := nftMeta[key]
+		if !known {
+			l = nftLoad{name: fmt.Sprintf("meta [%d]", key), format: nftHex}
+		}
+		l.register = a[unix.NFTA_META_DREG].bigUint32()
+		t.keep(l)
+	case "ct":
+		l := nftLoad{register: a[unix.NFTA_CT_DREG].bigUint32(), name: fmt.Sprintf("ct [%d]", a[unix.NFTA_CT_KEY].bigUint32()), format: nftHex}
+		switch a[unix.NFTA_CT_KEY].bigUint32() {
+		case unix.NFT_CT_STATE:
+			l.name, l.format = "ct state", nftState
+		case unix.NFT_CT_MARK:
+			l.name, l.format = "ct mark", nftNative
+		}
+		t.keep(l)
+	case "payload":
+		t.keep(t.field(a))
+	}
+}
+
+// field is a load of a part of a header.
+func (t *nftText) field(a map[uint16]attribute) nftLoad {
+	base, offset, length := a[unix.NFTA_PAYLOAD_BASE].bigUint32(), a[unix.NFTA_PAYLOAD_OFFSET].bigUint32(), a[unix.NFTA_PAYLOAD_LEN].bigUint32()
+	l := nftLoad{register: a[unix.NFTA_PAYLOAD_DREG].bigUint32(), format: nftHex}
+	headers := []string{"ether"}
+	switch base {
+	case unix.NFT_PAYLOAD_NETWORK_HEADER:
+		headers = []string{cmp.Or(t.network, map[byte]string{2: "ip", 10: "ip6"}[t.family])}
+	case unix.NFT_PAYLOAD_TRANSPORT_HEADER:
+		headers = []string{t.l4, "l4"}
+		if t.l4 == "icmp" || t.l4 == "ipv6-icmp" {
+			headers = []string{"icmp"}
+		}
+	}
+	for _, f := range nftFields {
+		if !slices.Contains(headers, f.header) || f.offset != offset || length > f.length || length < f.length && f.format == nil {
+			continue
+		}
+		l.name, l.format = f.name, f.format
+		if f.length != length {
+			l.whole = int(f.length)
+		}
+		if base == unix.NFT_PAYLOAD_TRANSPORT_HEADER {
+			l.name = cmp.Or(map[string]string{"ipv6-icmp": "icmpv6"}[t.l4], t.l4, "th") + " " + f.name
+		}
+		switch {
+		case base == unix.NFT_PAYLOAD_NETWORK_HEADER:
+			t.saidBy(f.header)
+		case t.l4 == "icmp":
+			t.saidBy("icmp", "ip")
+		case t.l4 == "ipv6-icmp":
+			t.saidBy("ipv6-icmp", "ip6")
+		case base == unix.NFT_PAYLOAD_TRANSPORT_HEADER && t.l4 != "":
+			t.saidBy(t.l4)
+		}
+		return l
+	}
+	l.name = fmt.Sprintf("@%s,%d,%d", cmp.Or(map[uint32]string{0: "ll", 1: "nh", 2: "th"}[base], "[base]"), 8*offset, 8*length)
+	return l
+}

@@ -1,0 +1,161 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// nftDropped is the tally of packets that rules of nftables drop.
+const nftDropped = "nftables.drop"
+
+// Rules about nftables.
+var firewallRules = []rule{
+	{id: "firewall-drop", host: true, growth: true, parts: []string{"nftables"}, find: firewallDrops, sameCause: sameSummary,
+		about:    "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
+		explains: append([]string{"netfilter-drop"}, filterExplains...)},
+	{id: "nft-set-full", host: true, own: true, parts: []string{"nftables"}, find: fullSets, sameCause: sameSummary,
+		about: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more."},
+	{id: "nft-quota-used", host: true, own: true, parts: []string{"nftables"}, find: usedQuotas, sameCause: sameSummary,
+		about: "A named quota of nftables is used up: rules that refer to it match, or do no longer."},
+}
+
+// nftGrown is by how many packets the counter of a rule grew, or was before the readings.
+func (h *host) nftGrown(r record.NftRule) uint64 {
+	switch n := h.state.Nftables; {
+	case !h.boot && n.CountedS <= 0:
+		return 0 // as far as is known
+	case !h.boot:
+		return r.Packets - min(r.Packets, r.Before)
+	case n.CountedS > 0:
+		return r.Before
+	}
+	return r.Packets
+}
+
+// nftDroppers are the rules whose counters of dropped packets grew, those by most first, and
+// those that drop without a counter.
+func (h *host) nftDroppers() (grown, uncounted []record.NftRule) {
+	if h.state.Nftables == nil {
+		return nil, nil
+	}
+	for _, r := range h.state.Nftables.Rules {
+		switch {
+		case !r.Drops():
+		case !r.Counted:
+			uncounted = append(uncounted, r)
+		case h.nftGrown(r) > 0:
+			grown = append(grown, r)
+		}
+	}
+	slices.SortStableFunc(grown, func(a, b record.NftRule) int { return int(min(h.nftGrown(b), 1<<31)) - int(min(h.nftGrown(a), 1<<31)) })
+	return grown, uncounted
+}
+
+// sends reports whether packets at a hook are to be sent.
+func sends(hook string) bool {
+	return slices.Contains([]string{"output", "postrouting", "egress"}, hook)
+}
+
+func firewallDrops(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		var received uint64
+		for _, c := range h.counted {
+			received += c.RxPackets
+		}
+		grown, _ := h.nftDroppers()
+		for _, r := range grown[:min(len(grown), mostFindings)] {
+			n := h.nftGrown(r)
+			confidence := record.Possible
+			if n >= 10 && (sends(r.Hook) || float64(n) >= 0.01*float64(received)) {
+				confidence = record.Likely
+			}
+			over := " since boot"
+			if !h.boot {
+				over = fmt.Sprintf(" in %.3g s", h.state.Nftables.CountedS)
+			}
+			chain := fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain)
+			remove := fmt.Sprintf("nft delete rule %s", r.Place())
+			if r.Handle == 0 {
+				remove = fmt.Sprintf("nft chain %s '{ policy accept; }'", chain)
+			}
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: confidence, Summary: "a firewall rule drops packets: " + r.Place(),
+				Evidence:  []string{fmt.Sprintf("%s: %s", r.Place(), r.Text), fmt.Sprintf("its counter grew by %d packets%s", n, over)},
+				Fix:       on(h.name, h.alone, fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)),
+				Reference: "nft(8)",
+			})
+		}
+	}
+	return findings
+}
+
+// nftPlace are the rules by which packets of a direction were dropped; empty: not known.
+func (h *host) nftPlace(direction string) string {
+	grown, _ := h.nftDroppers()
+	grown = slices.DeleteFunc(grown, func(r record.NftRule) bool {
+		return r.Hook != "" && r.Hook != "forward" && direction != "" && sends(r.Hook) != (direction == "tx")
+	})
+	switch len(grown) {
+	case 0:
+		return ""
+	case 1:
+		return grown[0].Place()
+	}
+	return fmt.Sprintf("%s and %d more rules", grown[0].Place(), len(grown)-1)
+}
+
+// nftUncounted are the rules without a counter by which packets may have been dropped, where
+// those with one do not say it.
+func (h *host) nftUncounted(direction string) (rows []string) {
+	_, uncounted := h.nftDroppers()
+	if h.nftPlace(direction) != "" {
+		return nil
+	}
+	for _, r := range uncounted[:min(len(uncounted), 3)] {
+		rows = append(rows, fmt.Sprintf("perhaps by %s, which has no counter: %s", r.Place(), r.Text))
+	}
+	return rows
+}
+
+func fullSets(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		if h.state.Nftables == nil {
+			continue
+		}
+		for _, s := range h.state.Nftables.Sets {
+			if s.Size <= 0 || float64(s.Elements) < 0.9*float64(s.Size) {
+				continue
+			}
+			name := strings.Join([]string{s.Family, s.Table, s.Name}, " ")
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: record.Likely, Summary: "a set of the firewall is nearly full: " + name, Reference: "nft(8), SETS",
+				Evidence: []string{fmt.Sprintf("%s: %d of %d elements", name, s.Elements, s.Size)},
+				Fix:      on(h.name, h.alone, fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", name)),
+			})
+		}
+	}
+	return findings
+}
+
+func usedQuotas(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		if h.state.Nftables == nil {
+			continue
+		}
+		for _, o := range h.state.Nftables.Objects {
+			if o.Kind != "quota" || o.Quota == 0 || o.Bytes < o.Quota {
+				continue
+			}
+			name := strings.Join([]string{o.Family, o.Table, o.Name}, " ")
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: record.Possible, Summary: "a quota of the firewall is used up: " + name, Reference: "nft(8), QUOTA",
+				Evidence: []string{fmt.Sprintf("%s: %d of %d bytes", name, o.Bytes, o.Quota)},
+				Fix:      on(h.name, h.alone, fmt.Sprintf("nft list quota %s; nft reset quota %s begins it anew", name, name)),
+			})
+		}
+	}
+	return findings
+}
