@@ -81,7 +81,7 @@ var restricted = []struct {
 		"the live screen is a function of its model; the library only shows it"},
 	{[]string{"os/exec"},
 		[]string{"internal/kernel/proc", "internal/control/lab", "internal/control/run", "internal/host/program", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release", "script/undisturbed"},
-		"programs are started only to reach a host (via, a lab's processes), as the tool or the routing daemon that a study names, as the user's command (lab exec, lab shell), or by a script; this program itself also where a flow has more connections than RLIMIT_NOFILE allows one process"},
+		"programs are started only to reach a host (via, a lab's processes), as the tool or the routing daemon that a study names, as the user's command (lab exec, lab shell), to ask lldpd for its neighbours, or by a script; this program itself also where a flow has more connections than RLIMIT_NOFILE allows one process"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},
 	{[]string{"testing", "testing/"}, nil,

@@ -33,7 +33,8 @@ type Options struct {
 	// Since is an earlier snapshot of this host, whose second reading is the first of this
 	// one; nil: Over says whether there is one.
 	Since *record.HostSnapshot
-	// Silent: nothing is sent. Which hosts answer ARP requests stays unknown.
+	// Silent: nothing is sent, and no program executed. Which hosts answer ARP requests and
+	// neighbours by LLDP stay unknown.
 	Silent bool
 
 	began func() // is called after the first of two readings: tests drop packets then
@@ -79,6 +80,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	}
 	s.State = stateOf(s.Reading.Snapshot, proc.Proc{}.Holders())
 	before.add(&s.State)
+	part(&s.State, "lldp", func() (err error) { s.State.LLDP, err = lldp(ctx, o.Silent); return err })
 	part(&s.State, "modules", func() error { return modules(s.State.NICs) })
 	part(&s.State, "kernel log", func() (err error) { s.State.Log, err = kernelLog(); return err })
 	s.State.KernelDrops = trace.drops

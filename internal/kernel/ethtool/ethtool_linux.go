@@ -93,7 +93,7 @@ func speed(mbps uint32) int64 {
 // driver's name, which every interface has, or says that the device model cannot be read.
 func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier, CarrierChanges: int64(l.CarrierChanges),
-		Promiscuous: l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer}
+		Promiscuous: l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer, VLAN: l.VLAN}
 	info, err := h.ioctl.DriverInfo(l.Name)
 	if err != nil {
 		err = &kernel.Error{Op: "read the driver of", Object: l.Name, Err: err}

@@ -27,6 +27,7 @@ type Link struct {
 	Peer int
 	// XmitHashPolicy is the policy of a bond; empty: the interface is none.
 	XmitHashPolicy string
+	VLAN           int // of a VLAN interface; 0: it is none
 	Packets        PacketSizes
 }
 

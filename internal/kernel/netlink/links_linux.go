@@ -85,8 +85,11 @@ func parseLink(body []byte) (link Link, master int) {
 				case unix.IFLA_INFO_KIND:
 					link.Kind = cString(info.data)
 				case unix.IFLA_INFO_DATA: // after the kind
-					if link.Kind == bondKind {
+					switch link.Kind {
+					case bondKind:
 						link.XmitHashPolicy = bondPolicy(info.data)
+					case "vlan":
+						link.VLAN = vlanID(info.data)
 					}
 				}
 			}
@@ -108,6 +111,16 @@ func bondPolicy(data []byte) string {
 		}
 	}
 	return ""
+}
+
+// vlanID reads the VLAN from a VLAN interface's attributes.
+func vlanID(data []byte) int {
+	for a := range attributes(data) {
+		if a.kind == unix.IFLA_VLAN_ID && len(a.data) >= 2 {
+			return int(native.Uint16(a.data))
+		}
+	}
+	return 0
 }
 
 // packetSize is one of PacketSizes and its attribute.

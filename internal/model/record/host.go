@@ -75,6 +75,8 @@ type HostState struct {
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
 	Bridges    []Bridge       `json:"bridges,omitempty"`
 	Bonds      []Bond         `json:"bonds,omitempty"`
+	// LLDP are the neighbours that a daemon knows, at most MostLLDPNeighbours.
+	LLDP []LLDPNeighbour `json:"lldp_neighbours,omitempty"`
 	// Nexthops are next hops that routes refer to by number (ip-nexthop(8)), at most MostNexthops.
 	Nexthops []Nexthop `json:"nexthops,omitempty"`
 	// Nftables are the rules of nftables that drop or count packets; absent: not read.
@@ -335,6 +337,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows), MostKernelDrops)
 	case s.State.Nftables != nil && (len(s.State.Nftables.Rules) > MostNftRules || len(s.State.Nftables.Sets) > MostNftSets || len(s.State.Nftables.Objects) > MostNftSets):
 		return s, fmt.Errorf("it has more than %d rules or %d sets or objects of nftables", MostNftRules, MostNftSets)
+	case len(s.State.LLDP) > MostLLDPNeighbours:
+		return s, fmt.Errorf("it has %d neighbours by LLDP: expected at most %d", len(s.State.LLDP), MostLLDPNeighbours)
 	case len(s.State.Nexthops) > MostNexthops:
 		return s, fmt.Errorf("it has %d nexthop objects: expected at most %d", len(s.State.Nexthops), MostNexthops)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:

@@ -27,6 +27,7 @@ type NIC struct {
 	// Peer is the index of the other end of a veth pair, or of the interface that this one is
 	// made on; 0: none.
 	Peer int `json:"peer_index,omitempty"`
+	VLAN int `json:"vlan,omitempty"` // of a VLAN interface; 0: it is none
 
 	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
 	Duplex      string `json:"duplex,omitempty"`       // "full", "half"

@@ -27,6 +27,7 @@ var sections = []struct {
 	{"state.nics", "NICs", network},
 	{"state.bridges", "bridges", network},
 	{"state.bonds", "bonds", network},
+	{"state.lldp_neighbours", "LLDP neighbours", network},
 	{"state.nexthops", "nexthops", network},
 	{"state.nftables", "nftables", network},
 	{"state.parameters", "parameters", machine},

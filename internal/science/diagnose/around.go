@@ -35,6 +35,7 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) || follows(finding, known) || isSet(finding, set) {
 					continue
 				}
+				f.cabled(&finding)
 				if treatment != "" {
 					finding.Treatments = []string{treatment}
 				}

@@ -65,7 +65,7 @@ func everyHost(f observed) []*host { return f.hosts }
 
 // rules are in the order in which a reader should meet their findings.
 var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, bondRules, vlanRules, pathMTURules, machineRules, toolRules,
-	interfaceRules, driverRules, tunedRules, addressRules, policyRules, parameterRules, socketRules, probeRules, hostRules, logRules, firewallRules, dropRules, growthRules)
+	interfaceRules, lldpRules, driverRules, tunedRules, addressRules, policyRules, parameterRules, socketRules, probeRules, hostRules, logRules, firewallRules, dropRules, growthRules)
 
 // unnamed is the rule for flows that could not connect for none of those reasons.
 var unnamed = rule{id: "unreachable", sameCause: sameSummary}

@@ -31,7 +31,7 @@ func hostNamed(name string, n int) record.HostSnapshot {
 		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up", Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
 			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true, "tx-tcp-segmentation": true}}},
 	}
-	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "kernel log", record.ByTracepoint} {
+	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "lldp", "kernel log", record.ByTracepoint} {
 		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
 	}
 	return s

@@ -70,16 +70,21 @@ func (p port) fixed(f *record.Finding, advice []string, options setting.NIC) *re
 	return f
 }
 
+// port is an interface of a host.
+func (h *host) port(i record.InterfaceSnapshot) port {
+	p := port{h: h, i: i}
+	if n := slices.IndexFunc(h.state.NICs, func(n record.NIC) bool { return n.Interface == i.Interface }); n >= 0 {
+		p.nic = h.state.NICs[n]
+	}
+	return p
+}
+
 // eachInterface is a rule's find for each interface of each host.
 func eachInterface(find func(port) *record.Finding) func(observed) []record.Finding {
 	return func(f observed) (findings []record.Finding) {
 		for _, h := range f.hosts {
 			for _, i := range h.reading.Snapshot.Interfaces {
-				p := port{h: h, i: i}
-				if n := slices.IndexFunc(h.state.NICs, func(n record.NIC) bool { return n.Interface == i.Interface }); n >= 0 {
-					p.nic = h.state.NICs[n]
-				}
-				if finding := find(p); finding != nil {
+				if finding := find(h.port(i)); finding != nil {
 					findings = append(findings, *finding)
 				}
 			}

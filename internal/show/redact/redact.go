@@ -35,6 +35,19 @@ func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot
 	r := redactor{key: key, names: map[string]string{}}
 	r.name(s.Reading.Host, "host")
 	r.name(s.Host.Host, "host")
+	named := map[string]bool{}
+	for _, n := range s.State.LLDP {
+		named[n.Port] = true
+	}
+	for _, i := range s.Reading.Snapshot.Interfaces {
+		named[i.Interface] = true
+	}
+	for _, n := range s.State.LLDP {
+		r.name(n.System, "host")
+		if !named[n.PortDescription] { // names of interfaces stay
+			r.name(n.PortDescription, "description")
+		}
+	}
 	if res := s.State.Resolver; res != nil {
 		for _, domain := range res.Search {
 			r.name(domain, "domain")

@@ -48,6 +48,10 @@ func TestSnapshot(t *testing.T) {
 	s.Reading.Snapshot.Routes = []record.RouteEntry{{Text: "default via 192.168.77.1 dev eth0 src 192.168.77.15", To: "0.0.0.0/0"}}
 	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"}, {Local: "0.0.0.0:22"}}
 	s.State.Resolver = &record.Resolver{Search: []string{"corp.example"}}
+	s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: "core-switch", Chassis: "52:54:00:99:34:56", Port: "Gi1/0/7", PortDescription: "to the vault", Addresses: []string{"192.168.77.3"}},
+		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
+	s.State.Nexthops = []record.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
+	s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
 	redacted, err := Snapshot(s, [32]byte{1})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +60,7 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example"} {
+	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example", "core-switch", "vault", "99:34:56"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%q is left: %s", secret, text)
 		}
@@ -64,6 +68,9 @@ func TestSnapshot(t *testing.T) {
 	address, _, _ := strings.Cut(redacted.Reading.Snapshot.Interfaces[0].Addresses[0], "/")
 	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) || redacted.State.Listeners[0].Local != address+":445" {
 		t.Errorf("not the same address everywhere: %s", text)
+	}
+	if l := redacted.State.LLDP; l[0].Interface != "eth0" || l[0].Port != "Gi1/0/7" || l[1].PortDescription != "eth0" || l[1].System != redacted.Reading.Host || !strings.HasSuffix(redacted.State.Nftables.Rules[0].Text, "/24 drop") {
+		t.Errorf("%s", text)
 	}
 	if !redacted.Redacted || redacted.State.Listeners[2].Local != "0.0.0.0:22" || !strings.HasPrefix(redacted.Reading.Snapshot.Interfaces[0].MAC, "52:54:00:") {
 		t.Errorf("%s", text)
