@@ -31,11 +31,12 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 				continue
 			}
 			findings := r.find(f)
-			for _, finding := range named(r.id, findings[:min(len(findings), mostFindings)]) {
+			findings = named(r.id, findings[:min(len(findings), mostFindings)])
+			f.cabled(findings)
+			for _, finding := range findings {
 				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) || follows(finding, known) || isSet(finding, set) {
 					continue
 				}
-				f.cabled(&finding)
 				if treatment != "" {
 					finding.Treatments = []string{treatment}
 				}
@@ -103,5 +104,10 @@ func isSet(f record.Finding, set []record.Applied) bool {
 
 // mentions reports whether a line has a name as a word.
 func mentions(line, name string) bool {
-	return slices.Contains(strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" =,;:()", r) }), name)
+	return slices.Contains(words(line), name)
+}
+
+// words are the words and names of a line.
+func words(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" =,;:()", r) })
 }

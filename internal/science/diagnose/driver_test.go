@@ -99,3 +99,32 @@ func TestDriverUnknown(t *testing.T) {
 		t.Errorf("%+v", e.Unevaluated)
 	}
 }
+
+// TestDriverPasted: counters of a pasted text with the driver's name are evaluated, those of a
+// text without are not.
+func TestDriverPasted(t *testing.T) {
+	for driver, want := range map[string]bool{"ixgbe": true, "": false} {
+		s := hostNamed("nas", 15)
+		s.OverS, s.Pasted = 0, []string{"interfaces"}
+		s.State.NICs[0].Driver, s.State.NICs[0].Counters = driver, map[string]int64{"rx_crc_errors": 9}
+		e := Hosts([]record.HostSnapshot{s})
+		found := slices.ContainsFunc(e.Findings, func(f record.Finding) bool { return f.ID == "frames-damaged" && f.Boot })
+		if evaluated := slices.Contains(e.Evaluated, "frames-damaged"); found != want || evaluated != want {
+			t.Errorf("%q: found %t, evaluated %t", driver, found, evaluated)
+		}
+	}
+}
+
+// TestDriverShare: a few packets among very many are no finding.
+func TestDriverShare(t *testing.T) {
+	for packets, want := range map[uint64]int{50_000: 1, 5_000_000: 0} {
+		s := hostNamed("nas", 15)
+		now := s.State.NICs[0]
+		now.Driver, now.Counters = "ixgbe", map[string]int64{"rx_no_dma_resources": 20}
+		s.State.NICs[0] = now.Since(record.NIC{Interface: "eth0", Driver: "ixgbe"}, 3)
+		s.Reading.End.Interfaces[0].RxPackets = packets
+		if e := Hosts([]record.HostSnapshot{s}); len(e.Findings) != want {
+			t.Errorf("20 of %d packets: %+v", packets, e.Findings)
+		}
+	}
+}

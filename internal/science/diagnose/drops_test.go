@@ -25,7 +25,7 @@ func TestReasonTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernel := strings.Fields(string(text))
-	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", softnetDropped, "TcpExt.IPReversePathFilter"}
+	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", softnetDropped, nftDropped, "TcpExt.IPReversePathFilter"}
 	for _, g := range growths {
 		if g.verdict != "" {
 			listed = append(listed, g.counters...)

@@ -187,9 +187,7 @@ func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
 		e.Findings = append(e.Findings, found[:min(len(found), mostFindings)]...)
 	}
 	e.Findings = append([]record.Finding{}, Merge(e.Findings)...)
-	for i := range e.Findings {
-		now.cabled(&e.Findings[i])
-	}
+	now.cabled(e.Findings)
 	explain(e.Findings)
 	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {
 		return cmp.Compare(rank(a.Confidence), rank(b.Confidence))

@@ -72,8 +72,14 @@ func (p port) fixed(f *record.Finding, advice []string, options setting.NIC) *re
 
 // port is an interface of a host.
 func (h *host) port(i record.InterfaceSnapshot) port {
+	if h.nics == nil {
+		h.nics = map[string]int{}
+		for n := len(h.state.NICs) - 1; n >= 0; n-- { // of two with one name the first
+			h.nics[h.state.NICs[n].Interface] = n
+		}
+	}
 	p := port{h: h, i: i}
-	if n := slices.IndexFunc(h.state.NICs, func(n record.NIC) bool { return n.Interface == i.Interface }); n >= 0 {
+	if n, is := h.nics[i.Interface]; is {
 		p.nic = h.state.NICs[n]
 	}
 	return p

@@ -87,7 +87,7 @@ func lldpVLAN(p port, n record.LLDPNeighbour) *record.Finding {
 				[]string{says(n, "VLAN %d without a tag (PVID)", n.PVID), fmt.Sprintf("%s: VLAN %d on %s", v.Interface, v.VLAN, p.i.Interface)}, "the same at both ends: the VLAN tagged at the port, or its addresses on "+p.i.Interface)
 		case len(n.VLANs) > 0 && !slices.Contains(n.VLANs, v.VLAN):
 			return p.found(record.Possible, fmt.Sprintf("%s does not name VLAN %d, which %s has", where, v.VLAN, v.Interface), ieee8021AB+"; IEEE 802.1Q",
-				[]string{says(n, "VLANs %s", words(n.VLANs)), fmt.Sprintf("%s: VLAN %d on %s", v.Interface, v.VLAN, p.i.Interface)}, "add the VLAN at the port, if it is not there: some switches do not name all")
+				[]string{says(n, "VLANs %s", numbers(n.VLANs)), fmt.Sprintf("%s: VLAN %d on %s", v.Interface, v.VLAN, p.i.Interface)}, "add the VLAN at the port, if it is not there: some switches do not name all")
 		}
 	}
 	if bridge, own := p.h.untagged(p.i.Interface); own > 0 && n.PVID > 0 && own != n.PVID {
@@ -115,28 +115,36 @@ func (h *host) untagged(name string) (bridge string, vlan int) {
 	return "", 0
 }
 
-func words(numbers []int) string {
+func numbers(list []int) string {
 	var all []string
-	for _, n := range numbers {
+	for _, n := range list {
 		all = append(all, fmt.Sprint(n))
 	}
 	return join(all)
 }
 
-// cabled adds to a finding where the interfaces that it names are connected, at most two.
-func (f observed) cabled(finding *record.Finding) {
+// cabled adds to findings where the interfaces that they name are connected, at most two rows
+// to each.
+func (f observed) cabled(findings []record.Finding) {
+	ports := map[string]map[string][]string{} // of hosts and interfaces
 	for _, h := range f.hosts {
-		if h.name != finding.Host {
-			continue
+		if len(h.state.LLDP) > 0 {
+			ports[h.name] = map[string][]string{}
 		}
-		rows := 0
 		for _, n := range h.state.LLDP {
-			row := fmt.Sprintf("%s is connected to %s (LLDP)", n.Interface, n.Place())
-			named := mentions(finding.Summary, n.Interface) || slices.ContainsFunc(finding.Evidence, func(line string) bool { return mentions(line, n.Interface) })
-			if rows < 2 && named && !slices.ContainsFunc(finding.Evidence, func(line string) bool { return strings.Contains(line, n.Place()) }) {
-				finding.Evidence = append(slices.Clip(finding.Evidence), row)
-				rows++
+			ports[h.name][n.Interface] = append(ports[h.name][n.Interface], n.Place())
+		}
+	}
+	for i, finding := range findings {
+		var rows []string
+		for _, word := range words(strings.Join(append([]string{finding.Summary}, finding.Evidence...), " ")) {
+			for _, place := range ports[finding.Host][word] {
+				row := fmt.Sprintf("%s is connected to %s (LLDP)", word, place)
+				if len(rows) < 2 && !slices.Contains(rows, row) && !slices.ContainsFunc(finding.Evidence, func(line string) bool { return strings.Contains(line, place) }) {
+					rows = append(rows, row)
+				}
 			}
 		}
+		findings[i].Evidence = slices.Concat(finding.Evidence, rows)
 	}
 }

@@ -34,6 +34,7 @@ type host struct {
 	overS   float64 // between the readings
 	boot    bool    // the first reading is that of the boot
 	cpus    int
+	nics    map[string]int             // of state, by interface
 	pasted  []string                   // the parts that it has, of a pasted text
 	counted []record.InterfaceCounters // between the readings
 	queued  []queue
