@@ -103,11 +103,16 @@ var peerFaults = []fault{
 		b.nameServer("other", "10.0.0.3:53")
 		b.probes("10.0.0.1", 0, "10.0.0.99", "10.0.0.3")
 	}},
-	{id: "several-arp-answers", on: "client", plant: func(b *bench) {
+	// The machine was not read: what it answers tells.
+	{id: "arp-flux", on: "10.0.0.1", plant: func(b *bench) {
 		b.link("server", "eth1", 9)
 		b.sh("server", "ip address add 10.0.0.9/24 dev eth1 && ip link set dev eth1 up")
 		b.probes("10.0.0.1", 0)
-	}, beside: []string{"same-subnet-interfaces", "arp-flux", "duplicate-address"}},
+	}, hosts: []string{"client"}},
+	{id: "duplicate-address", on: "client", plant: func(b *bench) {
+		b.sh("other", "ip address add 10.0.0.1/24 dev eth0")
+		b.probes("10.0.0.1", 0)
+	}, hosts: []string{"client"}},
 	{id: "mtu-blackhole", on: "client", plant: func(b *bench) {
 		b.sh("switch", "ip link set dev server-eth0 mtu 1400")
 		b.probes("10.0.0.1", 0)

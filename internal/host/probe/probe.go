@@ -47,6 +47,7 @@ const (
 	mostServers  = 8
 	leastMTU4    = 68   // RFC 791
 	leastMTU6    = 1280 // RFC 8200
+	besides      = 8    // addresses on either side, if several MAC addresses answer for the peer's
 )
 
 // Run probes a peer, an address or a name. The error is that its name has no address.
@@ -85,6 +86,7 @@ type prober struct {
 	own     net.HardwareAddr
 	index   int
 	onLink  bool
+	prefix  netip.Prefix
 }
 
 func (p *prober) sent(format string, words ...any) {
@@ -117,46 +119,84 @@ func (p *prober) within(d time.Duration) time.Time {
 	return at
 }
 
-// route finds the interface by which packets to the peer leave: that of the address which a
-// connected UDP socket has, by which nothing is sent.
+// route finds the interface by which packets to the peer leave, which may be another one than
+// that of their source address.
 func (p *prober) route() {
-	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(p.address, 9)))
+	conn, err := netlink.Dial()
 	if err != nil {
 		p.missing("route", err)
 		return
 	}
-	defer c.Close()
-	local := c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap().WithZone("")
-	list, err := net.Interfaces()
-	if err != nil {
-		p.missing("interfaces", err)
+	defer conn.Close()
+	answer, err := conn.LookupRoute(record.RouteLookup{Destination: p.address.WithZone("").String()}, nil)
+	if p.address.Zone() != "" { // of a link-local address, the interface
+		answer.Interface, err = p.address.Zone(), nil
 	}
-	for _, i := range list {
-		addresses, _ := i.Addrs()
-		for _, a := range addresses {
-			prefix, err := netip.ParsePrefix(a.String())
-			if err == nil && prefix.Addr().Unmap() == local && p.Interface == "" {
-				p.Interface, p.InterfaceMTU, p.own, p.index = i.Name, i.MTU, i.HardwareAddr, i.Index
-				p.onLink = prefix.Contains(p.address) && p.address != local
-			}
+	if err != nil {
+		p.missing("route", err)
+		return
+	}
+	i, err := net.InterfaceByName(answer.Interface)
+	if err != nil {
+		p.missing("route", err)
+		return
+	}
+	p.Interface, p.InterfaceMTU, p.own, p.index = i.Name, i.MTU, i.HardwareAddr, i.Index
+	p.onLink = answer.Gateway == ""
+	addresses, _ := i.Addrs()
+	for _, a := range addresses {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && prefix.Contains(p.address) {
+			p.prefix = prefix
 		}
 	}
 }
 
+// arp asks who holds the address and, if several do, who holds those next to it.
 func (p *prober) arp() {
 	if !p.onLink || !p.address.Is4() || len(p.own) != 6 {
 		return
 	}
-	replies, err := netlink.ProbeARP([]netlink.ARP{{Index: p.index, MAC: p.own.String(), Address: p.address}}, arpWait)
-	if err != nil {
-		p.missing("arp", err)
-		return
-	}
-	p.sent("1 ARP request for %s by %s", p.address, p.Interface)
-	for _, r := range replies {
+	for _, r := range p.ask(p.address) {
 		p.ARP = append(p.ARP, r.MAC)
 	}
 	slices.Sort(p.ARP)
+	if len(p.ARP) > 1 {
+		for _, r := range p.ask(p.beside()...) {
+			p.Answers = append(p.Answers, record.Neighbour{Interface: p.Interface, Address: r.Address.String(), MAC: r.MAC})
+		}
+	}
+}
+
+// ask sends an ARP request for each address.
+func (p *prober) ask(addresses ...netip.Addr) []netlink.ARP {
+	var requests []netlink.ARP
+	for _, a := range addresses {
+		requests = append(requests, netlink.ARP{Index: p.index, MAC: p.own.String(), Address: a})
+	}
+	replies, err := netlink.ProbeARP(requests, arpWait)
+	switch {
+	case err != nil:
+		p.missing("arp", err)
+	case len(addresses) == 1:
+		p.sent("1 ARP request for %s by %s", addresses[0], p.Interface)
+	case len(addresses) > 1:
+		p.sent("%d ARP requests for addresses from %s to %s by %s", len(addresses), slices.MinFunc(addresses, netip.Addr.Compare), slices.MaxFunc(addresses, netip.Addr.Compare), p.Interface)
+	}
+	return replies
+}
+
+// beside are the addresses next to the peer's that are in the subnet and not this host's own.
+func (p *prober) beside() (list []netip.Addr) {
+	below, above := p.address, p.address
+	for range besides {
+		below, above = below.Prev(), above.Next()
+		for _, a := range []netip.Addr{below, above} {
+			if a.IsValid() && p.prefix.Contains(a) && a != p.prefix.Addr() && a != p.prefix.Masked().Addr() {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
 }
 
 // echo sends echo requests, and then larger ones.

@@ -15,7 +15,11 @@ type Probe struct {
 
 	// ARP are the MAC addresses that answered for the address; absent: none, or it is not on
 	// a link of this host, or was not asked.
-	ARP       []string        `json:"arp,omitempty"`
+	ARP []string `json:"arp,omitempty"`
+	// Answers are those for the addresses next to it, which are asked for if several MAC
+	// addresses answered for the address: one machine with several interfaces answers for
+	// others by several as well. States are empty.
+	Answers   []Neighbour     `json:"arp_answers,omitempty"`
 	Echo      *EchoProbe      `json:"echo,omitempty"`
 	PathMTU   *PathMTUProbe   `json:"path_mtu,omitempty"`
 	Resolvers []ResolverProbe `json:"resolvers,omitempty"`

@@ -19,8 +19,8 @@ var addressRules = []rule{
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
 	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
 	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}},
-	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
-	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered"}},
+	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
+	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered", "other-host-frames", "connect-fails"}},
 	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
 	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
 	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
@@ -243,12 +243,17 @@ func wrongNeighbours(f observed) (findings []record.Finding) {
 			if len(owners) == 0 || right {
 				continue
 			}
-			kind := "ARP taught it that (" + n.State + ")"
+			// What another machine has answered is the consequence of that (duplicate-address).
+			kind, confidence := "ARP taught it that ("+n.State+")", record.Likely
+			known := slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(n.MAC) != nil })
 			if n.State == "PERMANENT" {
 				kind = "it is a static entry"
 			}
+			if n.State == "PERMANENT" || known {
+				confidence = record.Certain
+			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Subject: n.Address, Confidence: record.Certain, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
+				Host: h.name, Subject: n.Address, Confidence: confidence, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
 				Evidence:  append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC, kind)}, owners...),
 				Fix:       on(h.name, h.alone, fmt.Sprintf("ip neigh del %s dev %s", n.Address, n.Interface)),
 				Reference: "ip-neighbour(8); RFC 826",

@@ -1,9 +1,7 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,9 +20,11 @@ const (
 )
 
 var arpRules = []rule{
-	{id: "arp-flux", parts: []string{"neighbours"}, about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it.", find: func(f observed) []record.Finding { return append(each(everyHost, arpFlux)(f), fluxElsewhere(f)...) }, sameCause: sameRemedy, explains: []string{"several-arp-answers"}},
+	{id: "arp-flux", parts: []string{"neighbours"}, about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses.", find: func(f observed) []record.Finding {
+		return slices.Concat(each(everyHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
+	}, sameCause: sameRemedy},
 	{id: "arp-wrong-source", about: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.", find: each(everyHost, arpWrongSource), stops: true},
-	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it. Without the right to send requests, neighbour tables decide.", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"several-arp-answers"}},
+	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide.", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"wrong-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
 }
 
 // sameRemedy reports whether two findings of ARP flux ask for the same fix: with
@@ -306,177 +306,4 @@ func forget(list []misdirected) []string {
 	}
 	slices.Sort(lines)
 	return slices.Compact(lines)
-}
-
-// claim is a machine that answers for an address: a host of the trial, or, where none
-// has the MAC address, that.
-type claim struct {
-	mac  string
-	host *host
-}
-
-func (c claim) String() string {
-	if c.host == nil {
-		return "a machine with the MAC address " + c.mac
-	}
-	return c.host.name + " (" + c.mac + ")"
-}
-
-// virtualMACs begin the MAC addresses that several routers share (RFC 9568, HSRP, GLBP).
-var virtualMACs = []string{"00:00:5e:00:01:", "00:00:5e:00:02:", "00:00:0c:07:ac:", "00:00:0c:9f:f", "00:07:b4:00:"}
-
-// claims are the machines behind MAC addresses that were given for an address. Several
-// MAC addresses of one host are one machine; a MAC address of several hosts, or a
-// virtual router's, names none; and a host that answers for an address without holding
-// it is a proxy.
-func (f observed) claims(address netip.Addr, macs []string) (list []claim) {
-	for _, mac := range macs {
-		c, owners := claim{mac: mac}, 0
-		for _, h := range f.hosts {
-			if slices.ContainsFunc(h.netifs, func(p *netif) bool { return p.mac == mac }) {
-				c.host, owners = h, owners+1
-			}
-		}
-		known := slices.ContainsFunc(list, func(o claim) bool { return o.host != nil && o.host == c.host })
-		if owners < 2 && !virtual(mac) && !known && (c.host == nil || c.host.holder(address) != nil) {
-			list = append(list, c)
-		}
-	}
-	return list
-}
-
-// given are the MAC addresses that were given for each address: to a host's ARP
-// requests by one interface, or, of hosts that could not ask, in all their tables.
-type given struct {
-	host  *host // that asked; of tables the first
-	asked bool
-	macs  map[netip.Addr][]string
-}
-
-func (g given) add(address, mac string) {
-	if at, mac := parse(address), strings.ToLower(mac); at.Is4() && !slices.Contains(g.macs[at], mac) {
-		g.macs[at] = append(g.macs[at], mac)
-	}
-}
-
-func (f observed) given() (list []given) {
-	tables := given{macs: map[netip.Addr][]string{}}
-	subject := map[netip.Addr]bool{} // of the flows: elsewhere other machines may well have the same address
-	for _, fl := range f.trial.Flows {
-		subject[fl.SourceAddr()], subject[fl.DestinationAddr()] = true, true
-	}
-	for _, h := range f.hosts {
-		by := map[string]given{}
-		for _, a := range h.reading.Snapshot.Answers {
-			if _, there := by[a.Interface]; !there {
-				by[a.Interface] = given{h, true, map[netip.Addr][]string{}}
-				list = append(list, by[a.Interface])
-			}
-			by[a.Interface].add(a.Address, a.MAC)
-		}
-		for _, p := range h.netifs {
-			for _, prefix := range p.v4() {
-				if g, there := by[p.name]; there && p.mac != "" && len(g.macs[prefix.Addr()]) > 0 {
-					g.add(prefix.Addr().String(), p.mac) // its own requests do not reach it
-				}
-			}
-		}
-		if len(by) > 0 {
-			continue
-		}
-		for _, n := range slices.Concat(h.reading.Before.Neighbours, h.reading.Snapshot.Neighbours) {
-			at := parse(n.Address)
-			holder := f.holderOf(at)
-			if !learned(n) || holder == nil && !subject[at] {
-				continue
-			}
-			if tables.add(n.Address, n.MAC); holder != nil {
-				tables.add(n.Address, holder.mac)
-			}
-			tables.host = cmp.Or(tables.host, h)
-		}
-	}
-	return append(list, tables)
-}
-
-// holderOf is an interface, of any host, that holds an address.
-func (f observed) holderOf(address netip.Addr) *netif {
-	for _, h := range f.hosts {
-		if p := h.holder(address); p != nil && p.up && p.mac != "" {
-			return p
-		}
-	}
-	return nil
-}
-
-// duplicateAddress finds addresses for which two machines answer ARP requests, whichever
-// answer a peer believes.
-func duplicateAddress(f observed) (findings []record.Finding) {
-	for _, g := range f.given() {
-		unknown := map[string]int{} // by pair of MAC addresses of no host: for how many addresses both answer
-		all := map[netip.Addr][]claim{}
-		pair := func(list []claim) string { return list[0].mac + list[1].mac }
-		for address, macs := range g.macs {
-			slices.Sort(macs)
-			if list := f.claims(address, macs); len(list) > 1 {
-				all[address] = list
-				unknown[pair(list)]++
-			}
-		}
-		for _, address := range slices.SortedFunc(maps.Keys(all), netip.Addr.Compare) {
-			list := all[address]
-			i := slices.IndexFunc(list, func(c claim) bool { return c.host != nil })
-			if i < 0 && unknown[pair(list)] > 1 {
-				continue // one machine with several interfaces: flux
-			}
-			finding := record.Finding{Host: g.host.name, Subject: address.String(), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
-			evidence := fmt.Sprintf("the hosts' tables and interfaces have %s at %s", address, join(g.macs[address]))
-			if g.asked {
-				evidence = fmt.Sprintf("%s asked who holds %s, and was answered by %s", g.host.name, address, join(g.macs[address]))
-			}
-			// A host among the claims holds the address; another machine may answer for it
-			// without holding it (proxy ARP), or be one machine with two interfaces.
-			holders := len(slices.DeleteFunc(slices.Clone(list), func(c claim) bool { return c.host == nil }))
-			switch {
-			case holders > 1 && g.asked:
-				finding.Confidence = record.Certain
-			case holders == 0 && !g.asked:
-				finding.Confidence = record.Possible
-			}
-			var names []string
-			for _, c := range list {
-				names = append(names, c.String())
-			}
-			if i >= 0 {
-				finding.Host = list[i].host.name
-			}
-			finding.Summary = fmt.Sprintf("two machines answer for %s: %s", address, join(names))
-			if holders > 1 {
-				finding.Summary = fmt.Sprintf("two machines hold %s: %s", address, join(names))
-			}
-			finding.Evidence = append([]string{evidence}, f.switchPorts(list)...)
-			finding.Fix = []string{fmt.Sprintf("give one of them another address: %s", join(names)), "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"}
-			if holders < 2 {
-				finding.Fix = append(finding.Fix, "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.IFACE.proxy_arp=0")
-			}
-			if at := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); at >= 0 {
-				findings[at].Evidence = union(findings[at].Evidence, finding.Evidence...)
-			} else {
-				findings = append(findings, finding)
-			}
-		}
-	}
-	return findings
-}
-
-// switchPorts lists by which port a switch reaches each machine.
-func (f observed) switchPorts(list []claim) (lines []string) {
-	for _, s := range f.trial.Hosts {
-		for _, e := range s.Snapshot.FDB {
-			if !e.Local && slices.ContainsFunc(list, func(c claim) bool { return c.mac == strings.ToLower(e.MAC) }) {
-				lines = append(lines, fmt.Sprintf("%s has %s behind port %s", s.Host, e.MAC, e.Interface))
-			}
-		}
-	}
-	return lines
 }

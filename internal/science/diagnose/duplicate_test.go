@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 )
 
@@ -40,9 +43,12 @@ func TestDuplicateAddress(t *testing.T) {
 			other.Snapshot.Interfaces[0].Addresses = append(other.Snapshot.Interfaces[0].Addresses, "192.168.1.15/24")
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC), answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
 		}, "server", record.Certain, "client1 asked"},
-		{"two strangers answer", func(_ *record.Trial, _, c, _ *record.HostReading) {
+		{"two strangers answer, or one with two interfaces", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", stranger), answer("192.168.1.77", "02:00:00:00:00:98")}
-		}, "client1", record.Likely, stranger},
+		}, "client1", record.Possible, "they are numbered next to each other"},
+		{"two strangers answer, of which one answers for another address alone", func(_ *record.Trial, _, c, _ *record.HostReading) {
+			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", stranger), answer("192.168.1.77", "02:00:00:00:00:98"), answer("192.168.1.78", stranger)}
+		}, "client1", record.Likely, stranger + " answers for 192.168.1.78 as well, and 02:00:00:00:00:98 not"},
 		{"only a stranger's answer is in a table, and no host could ask", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Neighbours[0].MAC = stranger
 		}, "server", record.Likely, "the hosts' tables and interfaces have 192.168.1.1"},
@@ -126,5 +132,118 @@ func TestAddressTwiceOnce(t *testing.T) {
 	if !slices.Equal(causes, []string{"address-twice 192.0.2.1", "duplicate-address 192.0.2.2"}) ||
 		!slices.Equal(follow, []string{"duplicate-address 192.0.2.1 address-twice", "wrong-neighbour 192.0.2.1 address-twice"}) {
 		t.Errorf("causes %v; from them follow %v", causes, follow)
+	}
+}
+
+// hidden is a client's snapshot, whose ARP requests strangers answer: for each address the last
+// bytes of their MAC addresses.
+func hidden(answers map[string][]byte) record.HostSnapshot {
+	client := hostNamed("client", 9)
+	for _, address := range slices.Sorted(maps.Keys(answers)) {
+		for _, last := range answers[address] {
+			client.Reading.Snapshot.Answers = append(client.Reading.Snapshot.Answers, answer(address, fmt.Sprintf("02:00:00:00:00:%02x", last)))
+		}
+	}
+	return client
+}
+
+// TestFluxOrDuplicate: a machine with two interfaces, 10 and 20, that was not read, alone or with
+// another one that has its first address: by what is known of them one or the other is found,
+// whatever the order of the MAC addresses.
+func TestFluxOrDuplicate(t *testing.T) {
+	for name, test := range map[string]struct {
+		answers map[string][]byte
+		want    []string // "ID confidence: beginning of the summary"
+	}{
+		"one address is known": {map[string][]byte{"10.6.0.2": {0x10, 0x20}},
+			[]string{"duplicate-address possible: two MAC addresses answer for 10.6.0.2: one machine with two interfaces in this subnet (arp-flux), or two machines with one address"}},
+		"both addresses are known": {map[string][]byte{"10.6.0.1": {0x10, 0x20}, "10.6.0.2": {0x10, 0x20}},
+			[]string{"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2 answers ARP for each by several interfaces, 02:00:00:00:00:10 and 02:00:00:00:00:20"}},
+		"one address, and another machine": {map[string][]byte{"10.6.0.1": {0x10, 0x20, 0xff}},
+			[]string{"duplicate-address possible: three MAC addresses answer for 10.6.0.1"}},
+		"one address, and the other machine's own": {map[string][]byte{"10.6.0.1": {0x10, 0xff}, "10.6.0.50": {0xff}},
+			[]string{"duplicate-address likely: two machines answer for 10.6.0.1: a machine with the MAC address 02:00:00:00:00:10 and a machine with the MAC address 02:00:00:00:00:ff"}},
+	} {
+		check(t, name, hidden(test.answers), test.want)
+	}
+	for _, other := range []byte{0x01, 0x15, 0xff} {
+		for _, order := range [][]byte{{0x10, 0x20, other}, {other, 0x20, 0x10}} {
+			machines := []string{"a machine with the MAC addresses 02:00:00:00:00:10 and 02:00:00:00:00:20", fmt.Sprintf("a machine with the MAC address 02:00:00:00:00:%02x", other)}
+			if other < 0x10 {
+				slices.Reverse(machines)
+			}
+			check(t, fmt.Sprintf("another machine, %x", order), hidden(map[string][]byte{"10.6.0.1": order, "10.6.0.2": {0x10, 0x20}}),
+				[]string{"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2", "duplicate-address likely: two machines answer for 10.6.0.1: " + strings.Join(machines, " and ")})
+		}
+	}
+}
+
+func check(t *testing.T, name string, s record.HostSnapshot, want []string) {
+	t.Helper()
+	found := Hosts([]record.HostSnapshot{s}).Findings
+	right := len(found) == len(want)
+	for i := range min(len(found), len(want)) {
+		right = right && strings.HasPrefix(found[i].ID+" "+found[i].Confidence+": "+found[i].Summary, want[i])
+	}
+	if !right {
+		t.Errorf("%s: %+v, want %q", name, found, want)
+	}
+}
+
+// TestProbeTellsFlux: the answers that a probe gets are answers.
+func TestProbeTellsFlux(t *testing.T) {
+	s := hidden(map[string][]byte{"10.6.0.1": {0x10, 0x20}})
+	s.State.Probes = []record.Probe{{Interface: "eth0", Address: "10.6.0.1", ARP: []string{"02:00:00:00:00:10", "02:00:00:00:00:20"},
+		Answers: []record.Neighbour{answer("10.6.0.2", "02:00:00:00:00:10"), answer("10.6.0.2", "02:00:00:00:00:20")}}}
+	check(t, "probe", s, []string{"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2"})
+}
+
+// TestDuplicateFirst: that a host sends to the wrong one of two machines with an address is the
+// consequence, though two hosts' snapshots prove it and the third machine was not read.
+func TestDuplicateFirst(t *testing.T) {
+	a, b := hostNamed("a", 1), hostNamed("b", 2)
+	b.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.1", MAC: stranger, State: "REACHABLE"}}
+	b.Reading.Snapshot.Answers = []record.Neighbour{answer("192.0.2.1", a.Reading.Snapshot.Interfaces[0].MAC), answer("192.0.2.1", stranger)}
+	for _, asked := range []bool{true, false} {
+		if !asked {
+			b.Reading.Snapshot.Answers = nil
+		}
+		found := Hosts([]record.HostSnapshot{a, b}).Findings
+		if len(found) != 2 || found[0].ID != "duplicate-address" || found[0].ExplainedBy != "" || found[1].ID != "wrong-neighbour" || found[1].ExplainedBy != "duplicate-address" {
+			t.Errorf("%+v", found)
+		}
+	}
+}
+
+// TestTablesContradict: pasted tables of two clients that have both of a machine's addresses at
+// different MAC addresses.
+func TestTablesContradict(t *testing.T) {
+	neigh := func(mac string) string {
+		return "10.0.0.10 dev eth0 lladdr " + mac + " REACHABLE\n10.0.0.11 dev eth0 lladdr " + mac + " STALE\n"
+	}
+	arp := func(mac string) string {
+		return "Address HWtype HWaddress Flags Mask Iface\n10.0.0.10 ether " + mac + " C eth0\n10.0.0.11 ether " + mac + " C eth0\n"
+	}
+	for _, test := range []struct {
+		command, first, second string
+		want                   []string
+	}{
+		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("3c:ec:ef:12:34:57"), []string{"arp-flux likely: the machine answers ARP for 2 addresses by several of its 2 interfaces"}},
+		{"arp -n", arp("3c:ec:ef:12:34:57"), arp("3c:ec:ef:12:34:56"), []string{"arp-flux likely: the machine answers ARP for 2 addresses by several of its 2 interfaces"}},
+		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("00:11:22:33:44:55"), []string{"duplicate-address possible: neighbour tables have two MAC addresses for 10.0.0.10 and 10.0.0.11: "}},
+		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("3c:ec:ef:12:34:56"), nil},
+		{"ip neigh", strings.ReplaceAll(neigh("3c:ec:ef:12:34:56"), "eth0", "docker0"), strings.ReplaceAll(neigh("00:11:22:33:44:55"), "eth0", "docker0"), nil},
+	} {
+		p, err := pasted.Parse("pc1:~# " + test.command + "\n" + test.first + "pc2:~# " + test.command + "\n" + test.second)
+		if err != nil || len(p.Machines) != 2 {
+			t.Fatal(p, err)
+		}
+		var got []string
+		for _, f := range Hosts(p.Machines).Findings {
+			got = append(got, f.ID+" "+f.Confidence+": "+f.Summary)
+		}
+		if len(got) != len(test.want) || len(got) > 0 && !strings.HasPrefix(got[0], test.want[0]) {
+			t.Errorf("%s%s: %q, want %q", test.first, test.second, got, test.want)
+		}
 	}
 }

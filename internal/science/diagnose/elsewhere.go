@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,7 +28,10 @@ func fluxElsewhere(f observed) (findings []record.Finding) {
 			wrong = append(wrong, m)
 		}
 	}
-	slices.Sort(wrong)
+	// The one with the most entries of its family comes first.
+	slices.SortFunc(wrong, func(a, b string) int {
+		return cmp.Or(len(tables[b])-len(tables[a]), cmp.Compare(a, b))
+	})
 	seen := map[string]bool{}
 	for _, m := range wrong {
 		family := f.family(m, tables)
@@ -110,6 +115,45 @@ func near(a, b string) bool {
 	return max(x, y)-min(x, y) <= adjacent
 }
 
+// fluxAnswered finds ARP flux of machines that were not read, by the answers to a host's
+// requests: several MAC addresses, of one machine, answer for the same addresses.
+func fluxAnswered(f observed) (findings []record.Finding) {
+	list := f.given()
+	one := oneMachine(list, true)
+	for _, g := range list {
+		if !g.asked {
+			continue
+		}
+		machines := map[string][]netip.Addr{} // by their MAC addresses
+		for _, address := range g.addresses() {
+			for _, c := range f.claims(address, g.macs[address], one) {
+				if c.host == nil && len(c.macs) > 1 {
+					macs := join(c.macs)
+					machines[macs] = append(machines[macs], address)
+				}
+			}
+		}
+		for _, macs := range slices.Sorted(maps.Keys(machines)) {
+			addresses := machines[macs]
+			name := addresses[0].String()
+			findings = append(findings, record.Finding{
+				Host: name, Confidence: record.Likely, Reference: arpReference,
+				Summary: fmt.Sprintf("the machine that holds %s answers ARP for each by several interfaces, %s: it is by chance which one a peer sends to", texts(addresses), macs),
+				Evidence: []string{fmt.Sprintf("%s asked who holds %s, and was answered by %s, each time", g.host.name, texts(addresses), macs),
+					"machines that have an address twice would answer for that one, not for each other's addresses as well"},
+				Fix: ownAnswers(name),
+			})
+		}
+	}
+	return findings
+}
+
+// ownAnswers is the fix for a machine that was not read.
+func ownAnswers(name string) []string {
+	return append(on(name, false, hostconfig.Commands(parameters(name, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2"))...),
+		"on "+name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
+}
+
 func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *record.Finding {
 	// Tables that disagree show that the machine answers for an address by several interfaces;
 	// otherwise it may be another machine that has the MAC address next to it.
@@ -126,8 +170,8 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 			}
 		}
 	}
-	if 2*here <= all {
-		return nil // another of the family has more
+	if 2*here <= all && !disagree {
+		return nil // other interfaces have as many
 	}
 	addresses := addressesOf(tables[m])
 	name, port := addresses[0].String(), ""
@@ -147,13 +191,17 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 	}
 	finding.Evidence = append(finding.Evidence, fmt.Sprintf("%d of %d entries for it are at %s", here, all, m))
 	var idle []string
+	what := "everything"
+	if 2*here <= all {
+		what = "a part of it"
+	}
 	for _, s := range f.trial.Hosts {
 		for _, e := range s.Snapshot.FDB {
 			switch at := strings.ToLower(e.MAC); {
 			case e.Local || !slices.Contains(family, at):
 			case at == m:
 				port = fmt.Sprintf("port %s of %s", e.Interface, s.Host)
-				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where everything goes", s.Host, m, e.Interface))
+				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Host, m, e.Interface, what))
 			default:
 				idle = append(idle, fmt.Sprintf("%s (%s)", e.Interface, at))
 			}
@@ -166,9 +214,11 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 	if len(idle) > 0 {
 		finding.Evidence = append(finding.Evidence, "its other ports: "+join(idle))
 	}
-	finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there", len(addresses), where, len(family))
-	finding.Fix = append(on(name, false, hostconfig.Commands(parameters(name, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2"))...),
-		"on "+name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
+	finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by several of its %d interfaces: it is by chance which one a peer sends to", len(addresses), len(family))
+	if 2*here > all {
+		finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there", len(addresses), where, len(family))
+	}
+	finding.Fix = ownAnswers(name)
 	for _, h := range f.hosts { // which otherwise go on until their entries age
 		var list []string
 		for _, a := range byHost[h.name] {
@@ -179,8 +229,4 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 		}
 	}
 	return finding
-}
-
-func virtual(m string) bool {
-	return slices.ContainsFunc(virtualMACs, func(prefix string) bool { return strings.HasPrefix(m, prefix) })
 }

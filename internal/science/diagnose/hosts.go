@@ -397,14 +397,15 @@ func orNotRead(missing []string, part string) string {
 	return "not read"
 }
 
-// explain marks findings that follow from others about the same, which are at least as sure.
+// explain marks findings that follow from others about the same, which are at least as sure; of
+// two such causes with the one that explains the other.
 func explain(findings []record.Finding) {
 	for i := range findings {
 		for _, cause := range findings {
 			if cause.About(findings[i]) && cause.ID != findings[i].ID && rank(cause.Confidence) <= rank(findings[i].Confidence) &&
-				slices.Contains(ruleOf(cause.ID).explains, findings[i].ID) && !slices.Contains(ruleOf(findings[i].ID).explains, cause.ID) {
+				slices.Contains(ruleOf(cause.ID).explains, findings[i].ID) && !slices.Contains(ruleOf(findings[i].ID).explains, cause.ID) &&
+				(findings[i].ExplainedBy == "" || slices.Contains(ruleOf(cause.ID).explains, findings[i].ExplainedBy)) {
 				findings[i].ExplainedBy = cause.ID
-				break
 			}
 		}
 	}

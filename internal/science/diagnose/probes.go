@@ -12,7 +12,6 @@ import (
 var probeRules = []rule{
 	{id: "resolver-dead", host: true, about: "A name server of resolv.conf does not answer; certain for the first, for which each look-up waits before it tries the next.", parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
 	{id: "resolver-slow", host: true, about: "The first name server takes more than 500 ms to answer.", parts: probeParts, find: eachProbe(resolverSlow), sameCause: sameSummary},
-	{id: "several-arp-answers", host: true, about: "More than one MAC address answers an ARP request for the peer.", parts: probeParts, find: eachProbe(severalAnswers), sameCause: sameSummary},
 	{id: "probe-unanswered", host: true, about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts, find: eachProbe(probeUnanswered), sameCause: sameSummary},
 	{id: "probe-lost", host: true, about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts, find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
 	{id: "mtu-blackhole", host: true, about: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.", parts: probeParts, find: eachProbe(mtuBlackhole), sameCause: sameSummary, explains: []string{"unacknowledged", "tcp-retransmissions"}},
@@ -68,16 +67,6 @@ func resolverSlow(h *host, p record.Probe) *record.Finding {
 	return &record.Finding{Confidence: record.Likely, Reference: "RFC 6303; resolv.conf(5)", Summary: fmt.Sprintf("the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", r.Server),
 		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms, p.Address)},
 		Fix:      on(h.name, h.alone, "a server that caches nearby; empty reverse zones for private addresses (RFC 6303)")}
-}
-
-func severalAnswers(h *host, p record.Probe) *record.Finding {
-	if len(p.ARP) < 2 {
-		return nil
-	}
-	return &record.Finding{Confidence: record.Likely, Reference: "RFC 826; RFC 5227", Summary: fmt.Sprintf("%d MAC addresses answer for %s: two machines have the address, or one answers by several interfaces (ARP flux)", len(p.ARP), p.Address),
-		Evidence: []string{fmt.Sprintf("asked by %s, answered by %s", p.Interface, join(p.ARP))},
-		Fix: on(h.name, h.alone, "to confirm: arping -I "+p.Interface+" "+p.Address, "find the machines by their MAC addresses in the switch's table; give one another address",
-			"of one machine: on "+p.Address+" sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2")}
 }
 
 func probeUnanswered(h *host, p record.Probe) *record.Finding {

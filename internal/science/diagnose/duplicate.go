@@ -1,0 +1,354 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// claim is a machine that answers for an address: a host of the trial, or, where none
+// has its MAC addresses, those.
+type claim struct {
+	host *host
+	macs []string
+}
+
+func (c claim) String() string {
+	switch {
+	case c.host != nil:
+		return c.host.name + " (" + join(c.macs) + ")"
+	case len(c.macs) > 1:
+		return "a machine with the MAC addresses " + join(c.macs)
+	}
+	return "a machine with the MAC address " + c.macs[0]
+}
+
+// virtualMACs begin the MAC addresses that several routers share (RFC 9568, HSRP, GLBP).
+var virtualMACs = []string{"00:00:5e:00:01:", "00:00:5e:00:02:", "00:00:0c:07:ac:", "00:00:0c:9f:f", "00:07:b4:00:"}
+
+func virtual(m string) bool {
+	return slices.ContainsFunc(virtualMACs, func(prefix string) bool { return strings.HasPrefix(m, prefix) })
+}
+
+// claims are the machines behind MAC addresses that were given for an address. Several
+// MAC addresses of one host are one machine, as are two of no host that are one; a MAC address
+// of several hosts, or a virtual router's, names none; and a host that answers for an
+// address without holding it is a proxy.
+func (f observed) claims(address netip.Addr, macs []string, one func(a, b string) bool) (list []claim) {
+	for _, mac := range macs {
+		c, owners := claim{macs: []string{mac}}, 0
+		for _, h := range f.hosts {
+			if slices.ContainsFunc(h.netifs, func(p *netif) bool { return p.mac == mac }) {
+				c.host, owners = h, owners+1
+			}
+		}
+		if owners > 1 || virtual(mac) || c.host != nil && c.host.holder(address) == nil {
+			continue
+		}
+		i := slices.IndexFunc(list, func(o claim) bool {
+			return o.host == c.host && (c.host != nil || slices.ContainsFunc(o.macs, func(m string) bool { return one(m, mac) }))
+		})
+		if i < 0 {
+			list = append(list, c)
+		} else {
+			list[i].macs = append(list[i].macs, mac)
+		}
+	}
+	return list
+}
+
+// given are the MAC addresses that were given for each address: to a host's ARP
+// requests by one interface, or, of hosts that could not ask, in all their tables.
+type given struct {
+	host  *host // that asked; of tables the first
+	asked bool
+	macs  map[netip.Addr][]string
+}
+
+func (g given) add(address, mac string) {
+	if at, mac := parse(address), strings.ToLower(mac); at.Is4() && mac != "" && !slices.Contains(g.macs[at], mac) {
+		g.macs[at] = append(g.macs[at], mac)
+		slices.Sort(g.macs[at])
+	}
+}
+
+// addresses are those for which there are MAC addresses, in order.
+func (g given) addresses() []netip.Addr {
+	return slices.SortedFunc(maps.Keys(g.macs), netip.Addr.Compare)
+}
+
+// answers are the addresses that each MAC address was given for.
+type answers map[string]map[netip.Addr]bool
+
+func (a answers) add(g given) answers {
+	for address, macs := range g.macs {
+		for _, m := range macs {
+			if a[m] == nil {
+				a[m] = map[netip.Addr]bool{}
+			}
+			a[m][address] = true
+		}
+	}
+	return a
+}
+
+// one: both answer for several of the same addresses, as each interface of one machine does
+// for all its addresses (arp_ignore=0).
+func (a answers) one(x, y string) bool {
+	both := 0
+	for address := range a[x] {
+		if a[y][address] {
+			both++
+		}
+	}
+	return both > 1
+}
+
+// only is an address that x answers for and y does not.
+func (a answers) only(x, y string) (netip.Addr, bool) {
+	for _, address := range slices.SortedFunc(maps.Keys(a[x]), netip.Addr.Compare) {
+		if !a[y][address] {
+			return address, true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// apart says why two machines of no host are not one: one answers for an address that the
+// other does not answer for. Empty: nothing tells.
+func (a answers) apart(list []claim) string {
+	list = list[:min(len(list), mostAnswers)]
+	for _, c := range list {
+		for _, o := range list {
+			if address, is := a.only(c.macs[0], o.macs[0]); is && c.host == nil && o.host == nil {
+				answer := "answers"
+				if len(c.macs) > 1 {
+					answer = "answer"
+				}
+				return fmt.Sprintf("%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses (arp_ignore=0)", join(c.macs), answer, address, join(o.macs))
+			}
+		}
+	}
+	return ""
+}
+
+// oneMachine reports, of answers or else of tables, whether two MAC addresses of no host are
+// one machine's. What hosts' tables have may be of several networks, so that only MAC
+// addresses that are numbered next to each other are, of which one has several addresses, as
+// for fluxElsewhere.
+func oneMachine(list []given, asked bool) func(x, y string) bool {
+	all := answers{}
+	for _, g := range list {
+		if g.asked == asked {
+			all.add(g)
+		}
+	}
+	if asked {
+		return all.one
+	}
+	return func(x, y string) bool { return near(x, y) && max(len(all[x]), len(all[y])) > 1 }
+}
+
+// mostAnswers bounds the answers to one probe, and the machines that are compared: a snapshot may
+// be from elsewhere.
+const mostAnswers = 64
+
+// given is what was answered to each host by each interface, and after it what is in the tables
+// of those that could not ask.
+func (f observed) given() (list []given) {
+	tables := given{macs: map[netip.Addr][]string{}}
+	subject := map[netip.Addr]bool{} // of the flows: elsewhere other machines may well have the same address
+	for _, fl := range f.trial.Flows {
+		subject[fl.SourceAddr()], subject[fl.DestinationAddr()] = true, true
+	}
+	for _, h := range f.hosts {
+		by := map[string]given{}
+		for _, a := range h.answered() {
+			if _, there := by[a.Interface]; !there {
+				by[a.Interface] = given{h, true, map[netip.Addr][]string{}}
+				list = append(list, by[a.Interface])
+			}
+			by[a.Interface].add(a.Address, a.MAC)
+		}
+		for _, p := range h.netifs {
+			for _, prefix := range p.v4() {
+				if g, there := by[p.name]; there && p.mac != "" && len(g.macs[prefix.Addr()]) > 0 {
+					g.add(prefix.Addr().String(), p.mac) // its own requests do not reach it
+				}
+			}
+		}
+		if len(by) > 0 {
+			continue
+		}
+		for _, n := range slices.Concat(h.reading.Before.Neighbours, h.reading.Snapshot.Neighbours) {
+			at := parse(n.Address)
+			holder := f.holderOf(at)
+			// Tables that were pasted together are of one network.
+			together := len(h.pasted) > 0 && !ofContainers(n.Interface)
+			if !learned(n) || holder == nil && !subject[at] && !together {
+				continue
+			}
+			if tables.add(n.Address, n.MAC); holder != nil {
+				tables.add(n.Address, holder.mac)
+			}
+			tables.host = cmp.Or(tables.host, h)
+		}
+	}
+	return append(list, tables)
+}
+
+// answered are the ARP answers that a host got: to a snapshot's requests, and to a probe's.
+func (h *host) answered() []record.Neighbour {
+	list := slices.Clone(h.reading.Snapshot.Answers)
+	for _, p := range h.state.Probes {
+		for _, m := range p.ARP[:min(len(p.ARP), mostAnswers)] {
+			list = append(list, record.Neighbour{Interface: p.Interface, Address: p.Address, MAC: m})
+		}
+		list = append(list, p.Answers[:min(len(p.Answers), mostAnswers)]...)
+	}
+	return list
+}
+
+// ofContainers reports whether an interface is, by its name, a bridge of containers or virtual
+// machines: each host has its own, often with the same addresses.
+func ofContainers(name string) bool {
+	return slices.ContainsFunc([]string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxdbr", "podman", "flannel", "cali"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// holderOf is an interface, of any host, that holds an address.
+func (f observed) holderOf(address netip.Addr) *netif {
+	for _, h := range f.hosts {
+		if p := h.holder(address); p != nil && p.up && p.mac != "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// duplicateAddress finds addresses for which two machines answer ARP requests, whichever
+// answer a peer believes.
+func duplicateAddress(f observed) (findings []record.Finding) {
+	list := f.given()
+	for _, g := range list {
+		one, told := oneMachine(list, g.asked), answers{}.add(g)
+		alike := map[string][]netip.Addr{} // addresses that tables have at the same MAC addresses
+		key := func(address netip.Addr) string { return strings.Join(g.macs[address], " ") }
+		for _, address := range g.addresses() {
+			alike[key(address)] = append(alike[key(address)], address)
+		}
+		for _, address := range g.addresses() {
+			claims := f.claims(address, g.macs[address], one)
+			if len(claims) < 2 || len(findings) == mostFindings {
+				continue
+			}
+			at := address.String()
+			if known := slices.ContainsFunc(claims, func(c claim) bool { return c.host != nil }); !known && !g.asked {
+				same := alike[key(address)]
+				if same[0] != address {
+					continue
+				}
+				at = texts(same)
+			}
+			finding := record.Finding{Host: g.host.name, Subject: address.String(), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
+			f.judge(&finding, g, claims, at, told)
+			if i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); i >= 0 {
+				findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
+			} else {
+				findings = append(findings, finding)
+			}
+		}
+	}
+	return findings
+}
+
+// judge says of the claims to an address, or to several at the same MAC addresses, whether they
+// are of several machines, and what to do.
+func (f observed) judge(finding *record.Finding, g given, claims []claim, at string, told answers) {
+	var names, macs []string
+	var holders []claim
+	for _, c := range claims {
+		names, macs = append(names, c.String()), append(macs, c.macs...)
+		if c.host != nil {
+			holders = append(holders, c)
+		}
+	}
+	slices.Sort(macs)
+	finding.Evidence = []string{fmt.Sprintf("the hosts' tables and interfaces have %s at %s", at, join(macs))}
+	if g.asked {
+		finding.Evidence[0] = fmt.Sprintf("%s asked who holds %s, and was answered by %s", g.host.name, at, join(macs))
+	}
+	finding.Evidence = append(finding.Evidence, f.switchPorts(macs)...)
+	apart := ""
+	if g.asked && len(holders) == 0 {
+		apart = told.apart(claims)
+	}
+	if apart != "" {
+		finding.Evidence = append(finding.Evidence, apart)
+	}
+	if len(holders) > 0 {
+		finding.Host = holders[0].host.name
+	}
+	const where = "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"
+	another := fmt.Sprintf("give one of them another address: %s", join(names))
+	const proxy = "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.IFACE.proxy_arp=0"
+	switch {
+	case len(holders) > 1:
+		if g.asked {
+			finding.Confidence = record.Certain
+		}
+		finding.Summary = fmt.Sprintf("%s machines hold %s: %s", number(len(claims)), at, join(names))
+		finding.Fix = []string{another, where}
+	case len(holders) == 1 || apart != "":
+		// Another machine than the holder may answer without holding the address (proxy ARP).
+		finding.Summary = fmt.Sprintf("%s machines answer for %s: %s", number(len(claims)), at, join(names))
+		finding.Fix = []string{another, where, proxy}
+	default:
+		finding.Confidence = record.Possible
+		n := number(len(macs))
+		fact := fmt.Sprintf("%s MAC addresses answer for %s", n, at)
+		if !g.asked {
+			fact = fmt.Sprintf("neighbour tables have %s MAC addresses for %s", n, at)
+		}
+		finding.Summary = fmt.Sprintf("%s: one machine with %s interfaces in this subnet (arp-flux), or %s machines with one address", fact, n, n)
+		finding.Fix = []string{
+			fmt.Sprintf("to tell which: ip address, on the machine, shows whether it has %s", join(macs)),
+			"or ask from here for the addresses next to it: linerate doctor --probe " + finding.Subject,
+			"one machine: on it sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, so that each interface answers for its own address",
+			"two machines: " + another, where, proxy,
+		}
+		if g.asked {
+			finding.Evidence = append(finding.Evidence, "nothing else is known that one of them answers for and another does not, or that several do")
+		} else {
+			finding.Fix = append(finding.Fix, "nothing to do if the tables are of different networks")
+		}
+		if len(macs) == 2 && near(macs[0], macs[1]) {
+			finding.Evidence = append(finding.Evidence, "they are numbered next to each other, as the ports of one card are")
+		}
+	}
+}
+
+// number is a small number as a word.
+func number(n int) string {
+	words := []string{2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+	if n >= 2 && n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}
+
+// switchPorts lists by which port a switch reaches each MAC address.
+func (f observed) switchPorts(macs []string) (lines []string) {
+	for _, s := range f.trial.Hosts {
+		for _, e := range s.Snapshot.FDB {
+			if !e.Local && slices.Contains(macs, strings.ToLower(e.MAC)) {
+				lines = append(lines, fmt.Sprintf("%s has %s behind port %s", s.Host, e.MAC, e.Interface))
+			}
+		}
+	}
+	return lines
+}
