@@ -60,7 +60,7 @@ func TestProbe(t *testing.T) {
 		b.nameServer("other", "10.0.0.3:53")
 		b.listen("server", "10.0.0.1:7000")
 		b.sh("switch", "ip link set dev server-eth0 mtu 1400") // a segment between, which says nothing
-		b.probes("10.0.0.1", 7000, "10.0.0.99", "10.0.0.3")
+		b.probes("10.0.0.1", 7000, "10.0.0.99", "10.0.0.3", "203.0.113.1", "10.0.0.1")
 		var p record.Probe
 		b.in("client", func() (err error) { p, err = b.probe(); return err })
 		if p.Interface != "eth0" || len(p.ARP) != 1 || len(p.Missing) > 0 {
@@ -75,7 +75,7 @@ func TestProbe(t *testing.T) {
 		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectAccepted }) {
 			t.Errorf("%+v", p.Connects)
 		}
-		if r := p.Resolvers; len(r) != 2 || r[0].Error == "" || r[1].Error != "" || p.Reverse == nil || p.Reverse.Name != "nas.example" {
+		if r := p.Resolvers; len(r) != 4 || r[0].Error != record.ResolverSilent || r[1].Error != "" || !strings.Contains(r[2].Error, "unreachable") || !strings.Contains(r[3].Error, "refused") || p.Reverse == nil || p.Reverse.Name != "nas.example" {
 			t.Errorf("%+v, %+v", r, p.Reverse)
 		}
 		sent := strings.Join(p.Sent, "; ")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"linerate/internal/model/record"
 )
 
 // reverseName is the name under which DNS has that of an address (RFC 1035, section 3.5; RFC
@@ -71,7 +73,7 @@ func reverse(a netip.Addr, server string, deadline time.Time) (name string, err 
 			return name, err
 		}
 	}
-	return "", errors.New("no answer")
+	return "", errors.New(record.ResolverSilent)
 }
 
 // answer reads the answer to a query; packets that are none are passed over.

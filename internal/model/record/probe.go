@@ -52,6 +52,10 @@ type ResolverProbe struct {
 	Error  string  `json:"error,omitempty"` // absent: it answered, if only that there is no such name
 }
 
+// ResolverSilent is the error of a name server from which nothing came before the deadline.
+// With any other, as that there is no route to it, a look-up goes on to the next one at once.
+const ResolverSilent = "no answer"
+
 // ReverseProbe is a look-up of the name of an address.
 type ReverseProbe struct {
 	Name  string  `json:"name,omitempty"` // absent: there is none

@@ -10,7 +10,7 @@ import (
 
 // Rules about what a host found out by probing a peer (linerate doctor --probe).
 var probeRules = []rule{
-	{id: "resolver-dead", host: true, about: "A name server of resolv.conf does not answer; certain for the first, for which each look-up waits before it tries the next.", parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
+	{id: "resolver-dead", host: true, about: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it refuses), the next one is at once.", parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
 	{id: "resolver-slow", host: true, about: "The first name server takes more than 500 ms to answer.", parts: probeParts, find: eachProbe(resolverSlow), sameCause: sameSummary},
 	{id: "probe-unanswered", host: true, about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts, find: eachProbe(probeUnanswered), sameCause: sameSummary},
 	{id: "probe-lost", host: true, about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts, find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
@@ -36,15 +36,39 @@ func eachProbe(find func(*host, record.Probe) *record.Finding) func(observed) []
 	}
 }
 
+// resolverDead goes by what getaddrinfo(3) does: it waits for a server that is silent, and
+// asks the next one at once if one cannot be reached or refuses.
 func resolverDead(h *host, p record.Probe) *record.Finding {
-	i := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" })
-	if i < 0 {
+	dead := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" })
+	if dead < 0 {
 		return nil
 	}
-	finding := &record.Finding{Confidence: record.Possible, Reference: "resolv.conf(5)", Summary: fmt.Sprintf("the name server %s does not answer", p.Resolvers[i].Server)}
-	if i == 0 {
+	answers := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error == "" })
+	before := p.Resolvers // asked before one answers
+	if answers >= 0 {
+		before = before[:answers]
+	}
+	silent := slices.IndexFunc(before, func(r record.ResolverProbe) bool { return r.Error == record.ResolverSilent })
+	finding := &record.Finding{Confidence: record.Possible, Reference: "resolv.conf(5)"}
+	waits := ""
+	if silent >= 0 {
+		dead, finding.Confidence = silent, record.Certain
+		waits = fmt.Sprintf(": each look-up waits for %s (5 s unless options timeout says less)", before[silent].Server)
+	}
+	switch server := p.Resolvers[dead]; {
+	case answers < 0:
 		finding.Confidence = record.Certain
-		finding.Summary = fmt.Sprintf("the first name server, %s, does not answer: each look-up waits for it (5 s unless options timeout says less)", p.Resolvers[i].Server)
+		finding.Summary = "no name server answers, so that names are not resolved"
+		if waits == "" {
+			waits = ": look-ups fail at once"
+		}
+		finding.Summary += waits
+	case silent >= 0:
+		finding.Summary = fmt.Sprintf("the name server %s does not answer%s", server.Server, strings.Replace(waits, "for "+server.Server, "for it", 1))
+	case dead < answers:
+		finding.Summary = fmt.Sprintf("the name server %s cannot be asked: names are resolved by the next one, %s, without a wait", server.Server, p.Resolvers[answers].Server)
+	default:
+		finding.Summary = fmt.Sprintf("the name server %s does not answer: it does not help if %s fails", server.Server, p.Resolvers[answers].Server)
 	}
 	for _, r := range p.Resolvers {
 		text := fmt.Sprintf("%s answered within %.3g ms", r.Server, r.Ms)
@@ -53,8 +77,15 @@ func resolverDead(h *host, p record.Probe) *record.Finding {
 		}
 		finding.Evidence = append(finding.Evidence, text)
 	}
-	finding.Fix = on(h.name, h.alone, "name a server that answers first in /etc/resolv.conf; until then: options timeout:1 attempts:2",
-		"to confirm: dig @"+strings.Trim(p.Resolvers[i].Server, "[]")+" localhost")
+	fix := "name a server that answers first in /etc/resolv.conf"
+	if silent >= 0 {
+		fix += "; until then: options timeout:1 attempts:2"
+	}
+	address := strings.Trim(p.Resolvers[dead].Server, "[]")
+	finding.Fix = on(h.name, h.alone, fix, "to confirm: dig @"+address+" localhost")
+	if p.Resolvers[dead].Error != record.ResolverSilent {
+		finding.Fix = append(finding.Fix, on(h.name, h.alone, "is there a route to it? ip route get "+address)...)
+	}
 	return finding
 }
 
