@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/host/probe"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
 )
@@ -105,5 +106,38 @@ func TestProbe(t *testing.T) {
 			}
 			return nil
 		})
+	})
+}
+
+// TestProbeAddsNothing: what a probe sends is not counted as a fault of its host, and the MTU of lo,
+// which is larger than an IPv4 packet can be, is none of the path, nor is that of an interface
+// by which the packets do not leave.
+func TestProbeAddsNothing(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		b := newBench(t)
+		b.sh("client", "ip address add 10.9.0.1/32 dev lo && ip route replace 10.0.0.0/24 dev eth0 src 10.9.0.1")
+		b.sh("server", "ip route add 10.9.0.1/32 via 10.0.0.2")
+		for _, peer := range []string{"127.0.0.1", "10.0.0.2", "10.0.0.1"} {
+			b.probes(peer, 0)
+			fails := func() (n int64) {
+				b.in("client", func() error {
+					c, err := proc.Proc{}.SNMP()
+					n = c["Ip.FragFails"]
+					return err
+				})
+				return n
+			}
+			before := fails()
+			var p record.Probe
+			b.in("client", func() (err error) { p, err = b.probe(); return err })
+			if n := fails() - before; n > 0 || len(p.Missing) > 0 {
+				t.Errorf("%s: Ip.FragFails grew by %d: %+v %+v", peer, n, p, p.PathMTU)
+			}
+			for _, f := range b.diagnosed(nil, "client").Findings {
+				if slices.Contains([]string{"path-mtu-smaller", "mtu-blackhole", "fragmentation-needed"}, f.ID) {
+					t.Errorf("%s: %+v", peer, f)
+				}
+			}
+		}
 	})
 }

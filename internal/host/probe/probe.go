@@ -45,9 +45,10 @@ const (
 	arpWait      = 500 * time.Millisecond
 	resolverWait = 1500 * time.Millisecond
 	mostServers  = 8
-	leastMTU4    = 68   // RFC 791
-	leastMTU6    = 1280 // RFC 8200
-	besides      = 8    // addresses on either side, if several MAC addresses answer for the peer's
+	leastMTU4    = 68    // RFC 791
+	leastMTU6    = 1280  // RFC 8200
+	mostMTU4     = 65535 // the most that the length of an IPv4 packet can be; that of lo is 65536
+	besides      = 8     // addresses on either side, if several MAC addresses answer for the peer's
 )
 
 // Run probes a peer, an address or a name. The error is that its name has no address.
@@ -255,11 +256,11 @@ func (p *prober) echo() {
 // size searches the largest packet that is answered: first that of the interface, then the one
 // that a router names, otherwise by halves.
 func (p *prober) size(socket *sock.Echo, wait time.Duration) {
-	least, n := leastMTU4, 0
+	least, most, n := leastMTU4, min(p.InterfaceMTU, mostMTU4), 0
 	if p.address.Is6() {
-		least = leastMTU6
+		least, most = leastMTU6, p.InterfaceMTU
 	}
-	if p.InterfaceMTU < least {
+	if most < least {
 		return
 	}
 	wait = min(max(wait, sizeWait/5), sizeWait)
@@ -290,8 +291,8 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 		return false
 	}
 	m := &record.PathMTUProbe{}
-	low, high := least, p.InterfaceMTU+1
-	for next := p.InterfaceMTU; low < high-1 || m.MTU == 0; next = (low + high) / 2 {
+	low, high := least, most+1
+	for next := most; low < high-1 || m.MTU == 0; next = (low + high) / 2 {
 		if p.ctx.Err() != nil {
 			p.missing("path_mtu", p.ctx.Err())
 			return
@@ -313,7 +314,7 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 			break
 		}
 	}
-	p.sent("%d ICMP echo requests of %d to %d bytes that must not be fragmented", n, least, p.InterfaceMTU)
+	p.sent("%d ICMP echo requests of %d to %d bytes that must not be fragmented", n, least, most)
 	p.PathMTU = m
 }
 

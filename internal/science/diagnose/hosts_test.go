@@ -143,6 +143,8 @@ func TestHostRules(t *testing.T) {
 		{"probe-lost", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
 		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{{Outcome: record.ConnectRefused}}})},
 		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
+		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536, PathMTU: &record.PathMTUProbe{MTU: 65535, Reported: true}})},
+		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536, PathMTU: &record.PathMTUProbe{MTU: 65535}})},
 		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Reported: true}})},
 		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},

@@ -128,9 +128,18 @@ func probeLost(h *host, p record.Probe) *record.Finding {
 		Fix:      on(h.name, h.alone, "see the table of drops here and on "+p.Address+"; hop by hop: mtr -n "+p.Address, "routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+p.Address)}
 }
 
+// largestPacket is the largest that a probe's interface can send: of IPv4 the length has 16 bits,
+// and the MTU of lo is 65536.
+func largestPacket(p record.Probe) int {
+	if parse(p.Address).Is6() {
+		return p.InterfaceMTU
+	}
+	return min(p.InterfaceMTU, 1<<16-1)
+}
+
 func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 	m := p.PathMTU
-	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= p.InterfaceMTU {
+	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= largestPacket(p) {
 		return nil
 	}
 	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
@@ -142,7 +151,7 @@ func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 
 func pathMTUSmaller(h *host, p record.Probe) *record.Finding {
 	m := p.PathMTU
-	if m == nil || !m.Reported || m.MTU >= p.InterfaceMTU {
+	if m == nil || !m.Reported || m.MTU >= largestPacket(p) {
 		return nil
 	}
 	return &record.Finding{Confidence: record.Possible, Reference: "RFC 1191; RFC 8201", Summary: fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so", p.Address, m.MTU),
