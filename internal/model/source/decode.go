@@ -25,6 +25,9 @@ func (d *Document) Decode(into any) Problems {
 // renamed are keys of earlier versions, by their old names.
 var renamed = map[string]string{"ports": "interfaces", "port": "interface"}
 
+// inIP are keys by the words that ip(8) has for them.
+var inIP = map[string]string{"dev": "interface", "src": "source"}
+
 type decoder struct {
 	file     string
 	problems Problems
@@ -122,7 +125,7 @@ func (c *decoder) list(n *Node, v reflect.Value, f Field) {
 	}
 	if n.Kind != List {
 		if n.Kind != Null || f.Required {
-			c.fail(n, f, "expected a list, found %s", describe(n))
+			c.fail(n, f, "expected a list%s, found %s", items(v.Type().Elem()), describe(n))
 		}
 		return
 	}
@@ -130,6 +133,29 @@ func (c *decoder) list(n *Node, v reflect.Value, f Field) {
 	for i, item := range n.Items {
 		c.value(item, v.Index(i), Field{Name: f.Name, Enum: f.Enum, Type: v.Type().Elem()})
 	}
+}
+
+// items shows an item of a list of mappings: its required keys, two at least; empty: the items are
+// no mappings.
+func items(t reflect.Type) string {
+	if t.Kind() != reflect.Struct || isText(t) {
+		return ""
+	}
+	var keys []string
+	for _, f := range Fields(t) {
+		shape := "…"
+		switch kind := f.Type.Kind(); {
+		case isText(f.Type):
+		case isKeyed(f.Type), kind == reflect.Struct, kind == reflect.Pointer:
+			shape = "{…}"
+		case kind == reflect.Slice:
+			shape = "[…]"
+		}
+		if f.Required || len(keys) < 2 {
+			keys = append(keys, f.Name+": "+shape)
+		}
+	}
+	return " of items such as - {" + strings.Join(keys, ", ") + "}"
 }
 
 func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
@@ -155,6 +181,9 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		case slices.Contains(names, renamed[entry.Key.Text]):
 			meant[renamed[entry.Key.Text]] = true
 			c.failAt(n, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
+		case slices.Contains(names, inIP[entry.Key.Text]):
+			meant[inIP[entry.Key.Text]] = true
+			c.failAt(n, entry.Key.At, "unknown key %q; did you mean %q?", entry.Key.Text, inIP[entry.Key.Text])
 		case entry.Key.Kind != Bad:
 			meant[Nearest(entry.Key.Text, names)] = true
 			c.failAt(n, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))

@@ -62,8 +62,9 @@ func (p Problems) Err() error {
 	return slices.Compact(sorted)
 }
 
-// Nearest is the candidate most like name, or one whose last part it is
-// (latency_p99 for p99), or "" when none is near enough to have been meant.
+// Nearest is the candidate most like name, else the only one of which it is the first half at
+// least (strict-rp-filter for strict-rp), else one whose last part it is (latency_p99 for p99),
+// or "" when none is near enough to have been meant.
 func Nearest(name string, candidates []string) string {
 	letters := len([]rune(name))
 	// A third of the letters may be wrong, but not all of them.
@@ -71,6 +72,12 @@ func Nearest(name string, candidates []string) string {
 	for _, c := range candidates {
 		if d := EditDistance(strings.ToLower(name), strings.ToLower(c)); d < distance {
 			best, distance = c, d
+		}
+	}
+	if best == "" && name != "" {
+		begun := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, name) || len(c) > 2*len(name) })
+		if len(begun) == 1 {
+			best = begun[0]
 		}
 	}
 	if best == "" && name != "" {

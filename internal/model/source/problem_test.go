@@ -23,6 +23,9 @@ func TestDidYouMean(t *testing.T) {
 		{"eth2", []string{"eth0", "eth4"}, `; did you mean "eth0"?`},
 		{"cleint2", hosts, `; did you mean "client2"?`},
 		{"speed", many, "; expected aaaa, bbbb, cccc, dddd, eeee, ffff, gggg, hhhh, iiii, jjjj, kkkk, llll or mmmm"},
+		{"strict-rp", []string{"strict-rp-filter", "arp-flux"}, `; did you mean "strict-rp-filter"?`},
+		{"latency", []string{"latency_p50", "latency_p99"}, "; expected latency_p50 or latency_p99"},
+		{"net", []string{"network-unreachable", "arp-flux"}, "; expected network-unreachable or arp-flux"},
 		{"x", nil, ""},
 	} {
 		if got := DidYouMean(c.name, c.of); got != c.want {

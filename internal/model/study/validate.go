@@ -175,13 +175,28 @@ func (c *checker) hosts(path string, names []string) {
 	}
 }
 
+// end checks a flow's host; key is the one of the flow's address at that end.
+func (c *checker) end(name, path, key string) bool {
+	_, ok := c.Topology.FindHost(name, path, func(path, format string, args ...any) {
+		if end, is := c.Topology.EndOf(name); is {
+			host, _ := c.Topology.Host(end.Node)
+			address := "ADDRESS"
+			if i, _ := host.Interface(end.Interface); len(i.Addresses) > 0 {
+				address = i.Addresses[0].First.String()
+			}
+			format, args = "%s, and %s: %s for that interface", []any{fmt.Sprintf(format, args...), key, address}
+		}
+		c.report(path, format, args...)
+	})
+	return ok
+}
+
 // flows checks flows by themselves; their paths are checked for each treatment.
 func (c *checker) flows(path string, flows []Flow) {
 	for i, f := range flows {
 		path := fmt.Sprintf("%s[%d]", path, i)
 		c.options(path, f.Spec)
-		_, fromKnown := c.Topology.FindHost(f.From, path+".from", c.report)
-		_, toKnown := c.Topology.FindHost(f.To, path+".to", c.report)
+		fromKnown, toKnown := c.end(f.From, path+".from", "source"), c.end(f.To, path+".to", "destination")
 		switch {
 		case !fromKnown || !toKnown:
 		case f.From == f.To:

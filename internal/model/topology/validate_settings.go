@@ -45,7 +45,11 @@ func (t *Topology) FindHost(name, path string, report source.Report) (*Host, boo
 	if _, isSwitch := t.Switch(name); isSwitch {
 		report(path, "%q is a switch; expected a host", name)
 	} else {
-		report(path, "no host %q%s", name, source.DidYouMean(name, t.HostNames()))
+		meant := source.DidYouMean(name, t.HostNames())
+		if end, ok := t.EndOf(name); ok {
+			meant = fmt.Sprintf(": it is an interface; expected %s", end.Node)
+		}
+		report(path, "no host %q%s", name, meant)
 	}
 	return nil, false
 }

@@ -88,6 +88,7 @@ var wrongLines = []struct{ line, want string }{
 	{"run arp-flux --blocks 3", "here: --replicates"},
 	{"serve -s", "here: not needed: linerate serve"},
 	{"compare one", "linerate: 1 argument, expected 2; "},
+	{"prove strict-rp", `did you mean "strict-rp-filter"?`},
 	{"new nass", "linerate: no template \"nass\"; did you mean \"nas\"?\n"},
 	{"limits godput", `no verb "limits godput"; did you mean "goodput"? (linerate limits --help lists them)`},
 	{"lint", `no verb "lint"; here: linerate tune FILE --lint`},
@@ -111,6 +112,12 @@ var wrongLines = []struct{ line, want string }{
 	{"serve --listen :99999", `--listen ":99999": port "99999": expected 0 to 65535`},
 	{"serve --listen 10.0.0.1:x:y", "expected a port such as :5202, an address, or both"},
 	{"serve --iperf3 :x", ", or off"},
+	{"check nolist.yaml", `settings: expected a list of items such as - {host: …, sysctl: {…}}, found a mapping`},
+	{"check nolist.yaml", `flows: expected a list of items such as - {from: …, to: …}, found a mapping`},
+	{"check iface.yaml", `no host "b.eth0": it is an interface; expected b, and destination: 10.0.0.2 for that interface`},
+	{"check iface.yaml", `no host "a.eth0": it is an interface; expected a, and source: 10.0.0.1 for that interface`},
+	{"check asinip.yaml", `unknown key "dev"; did you mean "interface"?`},
+	{"check asinip.yaml", `unknown key "src"; did you mean "source"?`},
 	{"check elsewhere.yaml", `10.0.1.9 is not an address of "b": expected 10.0.0.2 or 10.0.0.3` + "\n"},
 	// Files.
 	{"check tab.yaml", "tab.yaml:3:1: tab: indent with spaces"},
@@ -139,9 +146,13 @@ func wrongFiles(t *testing.T) {
 		"nas.yaml": "study: nas\ntopology:\n  hosts: {a: {}}\nworkload: {}\n",
 		"elsewhere.yaml": "study: e\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n" +
 			"    b: {interfaces: {eth0: {addresses: [10.0.0.2/24, 10.0.0.3/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b, destination: 10.0.1.9}]}\n",
-		"tab.yaml":   "study: nas\ntopology:\n\thosts:\n",
-		"blog.conf":  "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
-		"tables.txt": "brik1:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:31 C eth1\n192.168.1.16 ether 00:08:9b:c8:c4:32 C eth1\n192.168.1.17 ether 00:08:9b:c8:c4:32 C eth1\nbrik2:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:32 C eth1\na line that is of no known form and rather long, as the banner of a switch may be at its login\n",
+		"nolist.yaml": "study: n\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}}, b: {interfaces: {eth0: {}}}}\n  links: [{from: a, to: b}]\n" +
+			"workload: {flows: {from: a, to: b}}\nfactors: {f: {levels: {x: {settings: {host: a, sysctl: {net.ipv4.tcp_sack: 0}}}}}}\n",
+		"iface.yaml":  "study: i\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a.eth0, to: b.eth0}]}\n",
+		"asinip.yaml": "study: r\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}, routes: [{to: default, dev: eth0, src: 10.0.0.1}]}, b: {interfaces: {eth0: {}}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b}]}\n",
+		"tab.yaml":    "study: nas\ntopology:\n\thosts:\n",
+		"blog.conf":   "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
+		"tables.txt":  "brik1:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:31 C eth1\n192.168.1.16 ether 00:08:9b:c8:c4:32 C eth1\n192.168.1.17 ether 00:08:9b:c8:c4:32 C eth1\nbrik2:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:32 C eth1\na line that is of no known form and rather long, as the banner of a switch may be at its login\n",
 		"host.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mac":"02:00:00:00:00:01","mtu":1500,"up":true,"addresses":["192.0.2.1/24"]}],"routes":[{"table":254,"to":"198.51.100.0/24","text":"blackhole 198.51.100.0/24 proto static metric 1024"}]},` +
 			`"begin":{"interfaces":[{"interface":"enp3s0f0np0"}]},"end":{"began_ns":3000000000,"interfaces":[{"interface":"enp3s0f0np0","rx_dropped":5000,"rx_errors":70,"rx_crc_errors":70,"at_ns":3000000000}],"snmp":{"TcpExt.ListenOverflows":7}}},` +
 			`"state":{"parameters":{"net.ipv4.tcp_window_scaling":"0","net.ipv4.tcp_rmem":"4096 65536 262144"},"kernel_drops":{"lost":3,"rows":[{"reason":"IPV6_NDISC_NS_OTHERHOST","interface":"enp3s0f0np0","direction":"rx","protocol":"IPv6 ICMPv6","place":"__netif_receive_skb_list_core","packets":4000},{"reason":"NETFILTER_DROP","direction":"tx","packets":40}]},` +
