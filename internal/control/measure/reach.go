@@ -64,7 +64,7 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 	}
 	stream, err := greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
 	if err != nil {
-		return nil, "", withBrackets(address, err)
+		return nil, "", withIperf3(ctx, at, source, withBrackets(address, err))
 	}
 	at = stream.RemoteAddr().String()
 	// Ctrl-C ends the wait for an answer.
@@ -84,6 +84,21 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 		return nil, "", greetingError(ctx, at, err)
 	}
 	return stream, name, nil
+}
+
+// withIperf3 adds to an error how to measure with the iperf3 server of the same host, if
+// linerate's port is closed there and iperf3's is open.
+func withIperf3(ctx context.Context, at string, source netip.Addr, err error) error {
+	host, port, wrong := net.SplitHostPort(at)
+	if wrong != nil || port != DefaultPort || !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	stream, refused := greeting.Dial(ctx, net.JoinHostPort(host, iperf3Port), source, time.Second, "iperf3 -s")
+	if refused != nil {
+		return err
+	}
+	stream.Close()
+	return fmt.Errorf("%w\nPort %s is open there, as of iperf3 -s; measure with: linerate measure --iperf3 %s", err, iperf3Port, host)
 }
 
 // withBrackets adds to an error how an IPv6 address and a port are written, if the address

@@ -153,7 +153,7 @@ var (
 		measure: ofProbe(func(l *record.Latency) float64 { return l.BufferDelayUs }),
 	}
 	grade = Metric{
-		Name: "grade", Label: "grade", Unit: "grade", Probed: true,
+		Name: "grade", Label: "grade", Unit: "grade", Probed: true, Absent: "the load did not fill the path",
 		About: "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
 		measure: whole(func(m *record.Measure) (float64, bool) {
 			if m.Latency == nil || m.Latency.Grade == "" {

@@ -17,17 +17,17 @@ func Rune(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// Text is text of several lines with each character as Rune has it.
-func Text(text string) string { return strings.Map(Rune, text) }
+// Text is text of several lines, which CR LF may end, with each character as Rune has it.
+func Text(text string) string { return strings.Map(Rune, strings.ReplaceAll(text, "\r\n", "\n")) }
 
-// Line is Text on one line: line feeds and tabs become spaces.
+// Line is Text on one line: line ends and tabs become spaces.
 func Line(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return ' '
 		}
 		return Rune(r)
-	}, text)
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // Short is Line with at most n characters.

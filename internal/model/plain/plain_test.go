@@ -10,7 +10,8 @@ func TestLine(t *testing.T) {
 		{"\x1b[2Ja\rb\x00\x7f", "�[2Ja�b��", "�[2Ja�b��"},
 		{"\u009b31m", "�31m", "�31m"}, // C1: CSI as one character
 		{"a\u202eb", "a�b", "a�b"},    // right-to-left override
-		{"\xff\xfea", "��a", "��a"},   // not UTF-8
+		{"no such host\r\nlost\r\n", "no such host lost ", "no such host\nlost\n"},
+		{"\xff\xfea", "��a", "��a"}, // not UTF-8
 	} {
 		if got := Line(test.text); got != test.line {
 			t.Errorf("Line(%q) = %q, want %q", test.text, got, test.line)

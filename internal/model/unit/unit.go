@@ -142,6 +142,15 @@ func ParseBytes(text string) (Bytes, error) {
 	return Bytes(value), nil
 }
 
+// ParseSize is ParseBytes of a size that needs its unit, as a rate does.
+func ParseSize(text string) (Bytes, error) {
+	value, err := ParseBytes(text)
+	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
+		return 0, fmt.Errorf("%q is not a size: it has no unit; expected %sB, %sKiB or %sMiB", text, digits, digits, digits)
+	}
+	return value, err
+}
+
 // ParseDuration reads a duration such as "25ms", "2m" or "1 m 30 s"; a number without a
 // unit is in seconds, as for iperf3 -t and ping -w.
 func ParseDuration(text string) (Duration, error) {

@@ -155,21 +155,22 @@ func unlike(from, to *record.Run, a, b *record.Treatment) string {
 			return fmt.Sprintf("the level %q makes other settings", a.Levels[f.Name])
 		}
 	}
-	if m, n := flows(from, a.Name), flows(to, b.Name); m != n {
-		var options list
-		options.options(from, to)
-		var differ []string
-		for _, o := range options {
-			if slices.Contains([]string{"streams", "latency"}, o.What) || o.What == "direction" && (o.From == flow.Both || o.To == flow.Both) {
-				differ = append(differ, o.What+" "+o.From+" → "+o.To)
-			}
+	var options list
+	options.options(from, to)
+	m, n := flows(from, a.Name), flows(to, b.Name)
+	var differ []string
+	for _, o := range options {
+		if o.What == "direction" || m != n && slices.Contains([]string{"streams", "latency"}, o.What) {
+			differ = append(differ, o.What+" "+o.From+" → "+o.To)
 		}
-		if differ == nil {
-			differ = []string{unit.Plural(m, "flow") + " → " + unit.Plural(n, "flow")}
-		}
-		return "the workload differs: " + strings.Join(differ, ", ")
 	}
-	return ""
+	if differ == nil && m != n {
+		differ = []string{unit.Plural(m, "flow") + " → " + unit.Plural(n, "flow")}
+	}
+	if differ == nil {
+		return ""
+	}
+	return "the workload differs: " + strings.Join(differ, ", ")
 }
 
 // settings spells what a level changes; false when the run has no such level.

@@ -280,7 +280,7 @@ func TestMeasurementsOptions(t *testing.T) {
 		"options":   {flows("", 4, 1, false), "the workload differs: direction write → both, streams 1 → 4", "streams", "1 → 4"},
 		"streams":   {flows("", 4, 0, false), "the workload differs: streams 1 → 4", "streams", "1 → 4"},
 		"latency":   {flows("", 1, 0, true), "the workload differs: latency no → yes", "latency", "no → yes"},
-		"direction": {flows("", 0, 1, false), "", "direction", "write → read"},
+		"direction": {flows("", 0, 1, false), "the workload differs: direction write → read", "direction", "write → read"},
 		"protocol":  {flows("udp", 1, 0, false), "", "protocol", "tcp → udp"},
 	} {
 		c := Runs(flows("", 1, 0, false), test.to)

@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // growth is a rule that goes by counters of /proc/net/snmp and /proc/net/netstat
@@ -54,7 +55,7 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 		}
 	}
 	if g.share > 0 && of > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %.2g %% of %s, %d", 100*float64(grown)/float64(of), strings.Join(g.of, " + "), of))
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %s of %s, %d", unit.FormatPercent(float64(grown)/float64(of)), strings.Join(g.of, " + "), of))
 	}
 	if g.more != nil {
 		rows, found := g.more(h)

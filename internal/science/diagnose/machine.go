@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 
 	"linerate/internal/science/hostload"
 )
@@ -140,4 +141,4 @@ func memoryPressure(_ observed, m hostload.Machine) *record.Finding {
 	return nil
 }
 
-func share(v float64) string { return fmt.Sprintf("%.3g %%", 100*v) }
+func share(v float64) string { return unit.FormatPercent(v) }

@@ -59,6 +59,9 @@ func parse(text string, of metric.Setup) (condition, error) {
 	if comparison != "" {
 		name, value = strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+len(comparison):])
 	}
+	if strings.HasPrefix(value, "=") && len(comparison) == 1 {
+		return c, fmt.Errorf("%q: expected %s= without a space between", text, comparison)
+	}
 	var known bool
 	if c.metric, known = metric.Expectable(name, of.Protocol); !known {
 		return c, fmt.Errorf("%q: no metric %q%s", text, name, source.DidYouMean(name, metric.ExpectableNames()))
@@ -147,7 +150,7 @@ func (c condition) check(m *record.Measure) record.Condition {
 			got = append(got, words)
 		}
 	}
-	if part.Got = cmp.Or(strings.Join(got, ", "), "nothing"); part.Met && unknown != "" {
+	if part.Got = cmp.Or(strings.Join(got, ", "), strings.TrimSuffix("no value: "+c.metric.Absent, ": ")); part.Met && unknown != "" {
 		part.Met, part.Unknown = false, unknown
 	}
 	return part

@@ -83,7 +83,7 @@ func TestExpectOfOtherProtocols(t *testing.T) {
 		{"latency_p99 <= 400us, latency_p50<=70us, latency_p90 < 91us, latency_p999 <= 1ms, latency_p9999 <= 2ms, latency_max <= 5ms, latency_mean <= 80us", "rr", rr, ""},
 		{"latency_p99 <= 399us,transactions>=1/s,latency_max<1ms", "rr", rr, "expected latency_p99 <= 399us, got 400 µs; expected latency_max < 1ms, got 5 ms"},
 		// What is not known is not met.
-		{"latency_p99 <= 1s", "rr", &record.Measure{Directions: rr.Directions}, "got nothing"},
+		{"latency_p99 <= 1s", "rr", &record.Measure{Directions: rr.Directions}, "got no value: no transaction was done"},
 	} {
 		g, err := Parse(test.text, metric.Setup{Protocol: test.protocol})
 		if err != nil {
@@ -101,6 +101,7 @@ func TestParseErrors(t *testing.T) {
 		{"=", "tcp", "such as 'goodput >= 900mbit'"}, {">= fast", "tcp", "not a bit rate"}, {"== 1gbit", "tcp", "expected a comparison"},
 		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "not a bit rate"},
 		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
+		{"latency_p99 < = 5ms", "tcp", "expected <= without a space between"},
 		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr or crr, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
 		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},
 		{"lost <= 1%", "rr", "lost is measured with --protocol udp or udp-rr"}, {">= 900mbit", "rr", "such as 'transactions >= 10000/s'"}, {"latency_p99 <= 500", "rr", "such as 'latency_p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},

@@ -46,7 +46,7 @@ func Known(id string) error {
 		ids = append(ids, r.ID)
 	}
 	if !slices.Contains(ids, id) {
-		return fmt.Errorf("no finding is called %q%s; linerate doctor --list has them", id, source.DidYouMean(id, ids))
+		return fmt.Errorf("no finding is called %q%s (linerate doctor --list has them)", id, source.DidYouMean(id, ids))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func baseline(run *record.Run, found []record.Finding, treatment string) (*recor
 		}
 	}
 	if treatment != "" || best == nil {
-		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s; it has it in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
+		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s (it has it in: %s)", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
 	}
 	return best, nil
 }

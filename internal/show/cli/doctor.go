@@ -108,8 +108,8 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	}
 	flags := cmd.Flags()
 	durationVar(flags, &f.over, 0, "over", "3s", "time between the two readings of the counters; 0s: one reading, since boot")
-	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, as 'nas=ip netns exec nas' (may be repeated)")
+	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, such as root@nas (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely, "exit with 3 for findings that are at least so sure: certain, likely, possible")
 	flags.BoolVar(&f.paste, "paste", false, "read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or standard input")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")

@@ -123,7 +123,7 @@ func knownRule(flag, id string) error {
 	if slices.Contains(ids, id) {
 		return nil
 	}
-	return fmt.Errorf("%s %s: no such rule%s; linerate doctor --list has them", flag, words.Shorten(id, 60), source.DidYouMean(id, ids))
+	return fmt.Errorf("%s %s: no such rule%s (linerate doctor --list has them)", flag, words.Shorten(id, 60), source.DidYouMean(id, ids))
 }
 
 // applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook

@@ -73,6 +73,9 @@ func (f goodputFlags) frame() (limits.Frame, error) {
 	if f.link.Datagram != 0 && f.protocol != flow.UDP {
 		return limits.Frame{}, errors.New("--datagram is for --protocol udp")
 	}
+	if f.link.MSS != 0 && f.protocol != flow.TCP {
+		return limits.Frame{}, errors.New("--mss is for --protocol tcp")
+	}
 	frame := f.link
 	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == flow.UDP
 	frame.NoTimestamps = !f.timestamps || frame.UDP

@@ -128,13 +128,23 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err := f.keep.check(ctx); err != nil {
 		return err
 	}
-	claim, err := enter(ctx, s.err, "measure "+strings.Join(addresses, " "), f.wait)
+	// Who else is active is said once the server answers, and of a wait at once.
+	var others strings.Builder
+	warned := io.Writer(&others)
+	if f.wait {
+		warned = s.err
+	}
+	claim, err := enter(ctx, warned, "measure "+strings.Join(addresses, " "), f.wait)
 	if err != nil {
 		return err
 	}
 	defer claim.Leave()
 	shown := newProgress(s.err, f.quiet)
-	o.Progress = func(p measure.Progress) { shown.replace(measureLine(p)) }
+	o.Progress = func(p measure.Progress) {
+		say(s.err, "%s", others.String())
+		others.Reset()
+		shown.replace(measureLine(p))
+	}
 	var m *record.Measure
 	var run *record.Run
 	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {

@@ -314,6 +314,25 @@ func TestMeasureRefused(t *testing.T) {
 	})
 }
 
+// TestIperf3Instead: where only iperf3's port is open, the flag that measures with it is named.
+func TestIperf3Instead(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		wired(t, "1gbit", "client")
+		const hint = "measure with: linerate measure --iperf3 10.0.0.1\n"
+		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed || strings.Contains(said, "--iperf3") {
+			t.Errorf("without an iperf3 server: exit status %d, %q", status, said)
+		}
+		iperf3Server(t, "server", 5201)
+		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed || !strings.HasSuffix(said, hint) {
+			t.Errorf("exit status %d, %q; want %q", status, said, hint)
+		}
+		if _, _, said := measured(t, "client", "10.0.0.1:5203"); strings.Contains(said, "--iperf3") {
+			t.Errorf("of another port: %q", said)
+		}
+	})
+}
+
 // TestServeEnds: Ctrl-C ends a server with a test in progress, without an error.
 func TestServeEnds(t *testing.T) {
 	kerneltest.Parallel(t)

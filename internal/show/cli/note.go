@@ -43,8 +43,16 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 		return err
 	}
 	id, err := findRun(ctx, reader, reference)
+	var notes []record.Note
+	if err == nil {
+		notes, err = reader.Notes(ctx, id)
+	}
 	if err = errors.Join(err, reader.Close()); err != nil {
 		return err
+	}
+	if n := len(notes); n > 0 && notes[n-1].Text == text {
+		say(s.err, "%s has this note already, as its last\n", id)
+		return nil
 	}
 	store, err := openNotebook(ctx)
 	if err != nil {

@@ -24,7 +24,7 @@ func published(studyFile string, s *study.Study) ([]record.Published, error) {
 		var err error
 		if isStudyName(name) {
 			if text, err = studies.Published.ReadFile("published/" + name + ".csv"); err != nil {
-				err = fmt.Errorf("published: no built-in table is called %q%s; a file of your own needs its path", name, source.DidYouMean(name, builtinTables()))
+				err = fmt.Errorf("published: no built-in table is called %q%s (a file of your own needs its path)", name, source.DidYouMean(name, builtinTables()))
 			}
 		} else {
 			if !filepath.IsAbs(name) {

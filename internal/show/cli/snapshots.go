@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/pasted"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 )
@@ -105,14 +106,22 @@ func readSnapshot(s streams, file string) (snapshot record.HostSnapshot, err err
 	return snapshot, nil
 }
 
-// notSnapshot names the verb for a file of another kind; nil: it is not known which, or it is a
+// notSnapshot names the verb or the flag for a file of another kind; nil: it is not known which, or it is a
 // snapshot with mistakes.
 func notSnapshot(file string, text []byte) error {
 	var head struct{ Schema string }
 	if json.Unmarshal(text, &head) == nil && head.Schema == record.HostSnapshotSchema {
 		return nil
 	}
-	return wrongKind("doctor", file, text)
+	if err := wrongKind("doctor", file, text); err != nil {
+		return err
+	}
+	if len(text) <= pasted.LargestText {
+		if _, err := pasted.Parse(string(text)); err == nil {
+			return fmt.Errorf("%s is no snapshot, but what other tools print: linerate doctor --paste %s", file, quote(file))
+		}
+	}
+	return nil
 }
 
 // readBounded reads a file or, as "-", standard input, and at most a byte more than most.

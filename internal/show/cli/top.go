@@ -63,8 +63,8 @@ and the counters that drivers have of queues every 30 s.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.hosts, "host", nil, "show a `host` that ssh reaches, as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil, "show a host that a `command` reaches, as 'nas=ip netns exec nas' (may be repeated)")
+	flags.StringArrayVar(&f.hosts, "host", nil, "show a `host` that ssh reaches, such as root@nas (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil, "show a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
 	flags.StringVar(&f.lab, "lab", "", "show all hosts of a lab that is up, by its `name`")
 	durationVar(flags, &f.interval, leastInterval, "interval", "1s", "time between samples; with --replay: as recorded, if absent")
 	valueVar(flags, &f.sort, oneOf(top.OrderNames()...), "sort", "order", top.OrderNames()[0], "order of rows: rate, packets, loss, name")

@@ -261,7 +261,7 @@ func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 	case strings.ContainsAny(noun[:1], "aeiou"):
 		kind = "an " + noun
 	}
-	said := " (" + usage + ")"
+	said := " (" + strings.TrimSuffix(usage, " (may be repeated)") + ")"
 	if example := exampleOf.FindStringSubmatch(usage); example != nil {
 		said = ", such as " + example[1]
 	}

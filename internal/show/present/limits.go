@@ -21,12 +21,13 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: "flows", Align: document.Right}}}
 	for _, f := range n.Flows {
 		if f.Probability == target {
-			d.Title = fmt.Sprintf("%s use all %d links with a probability of %s.", words.Count(f.Flows, "flow"), n.Links, chance(target))
+			all := words.Verb(n.Links, "the one link", fmt.Sprintf("all %d links", n.Links))
+			d.Title = fmt.Sprintf("%s %s %s with a probability of %s.", words.Count(f.Flows, "flow"), words.Verb(f.Flows, "uses", "use"), all, chance(target))
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
 	if n.Carry > 0 {
-		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d fill %s of the links' capacity on average.", n.Carry, chance(target))
+		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d %s %s of the links' capacity on average.", n.Carry, words.Verb(n.Carry, "fills", "fill"), chance(target))
 	}
 	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
 		byDefault}}}
@@ -282,24 +283,33 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("", "more than 65,535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
 	}
 	if l.Window > 0 {
-		line("", "%s bytes let at most %s through, %.4g %% of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), 100*l.WindowBps/l.RateBps)
+		line("", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
 	}
-	line("slow start", "%d round trips, %.3g s, until that much is in flight", l.Rounds, l.SlowS)
+	line("slow start", "%s, %.3g s, until that much is in flight", unit.Plural(l.Rounds, "round trip"), l.SlowS)
 	if l.Answer > 0 {
 		line("answer", "%s bytes on a new connection that begins with %s:", unit.FormatCount(l.Answer), unit.Plural(l.First, "segment"))
-		line("", "%d round trips, %.3g s; fewer is not possible, more where a window is smaller", l.AnswerTrips, l.AnswerS)
+		line("", "%s, %.3g s; fewer is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
 	}
 	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
 	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {
-			document.Listing{Caption: "on the receiver, unless it allows more:", Lines: []string{fmt.Sprintf("sysctl -w net.ipv4.tcp_rmem='4096 131072 %d'", l.TCPRmem)}},
-			document.Listing{Caption: "on the sender, unless it allows more:", Lines: []string{fmt.Sprintf("sysctl -w net.ipv4.tcp_wmem='4096 16384 %d'", l.TCPWmem)}},
+			allowing("receiver", "net.ipv4.tcp_rmem='4096 131072", l.TCPRmem, limits.LinuxRmem),
+			allowing("sender", "net.ipv4.tcp_wmem='4096 16384", l.TCPWmem, limits.LinuxWmem),
 		}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +
 			"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
+}
+
+// allowing is the command that allows an end's buffers: never less than Linux does by default.
+func allowing(end, parameter string, needed, normally int64) document.Block {
+	caption := "on the " + end + ", unless it allows more:"
+	if needed <= normally {
+		caption = "on the " + end + " Linux's default suffices; where it allows less:"
+	}
+	return document.Listing{Caption: caption, Lines: []string{fmt.Sprintf("sysctl -w %s %d'", parameter, max(needed, normally))}}
 }
 
 // enoughBy says whether what this host allows is enough, if it is that end; where that is

@@ -212,7 +212,7 @@ func peerSays(d record.MeasureDirection) string {
 func againstLimit(d record.MeasureDirection) string {
 	text := "limit " + d.LimitWhy
 	if d.LimitBps > 0 {
-		text = fmt.Sprintf("%.4g %% of the limit, %s (%s)", 100*d.GoodputBps/d.LimitBps, unit.FormatRate(d.LimitBps), d.LimitWhy)
+		text = fmt.Sprintf("%s of the limit, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps), unit.FormatRate(d.LimitBps), d.LimitWhy)
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
 		text += fmt.Sprintf("; %s to %s %s", unit.FormatRate(slowest), unit.FormatRate(fastest), perInterval(d))
@@ -347,10 +347,11 @@ func unquiet(m *record.Measure) string {
 			busy = words.Distinct(busy, number.Significant(100*others, 2)+" %"+whose)
 		}
 	}
-	if len(busy) == 0 {
-		return "the path was not quiet without the load"
+	text := "the path or the hosts were not quiet without the load"
+	if len(busy) > 0 {
+		text += " (in the window other programs used " + strings.Join(busy, " and ") + ")"
 	}
-	return fmt.Sprintf("the path or the hosts were not quiet without the load (in the window other programs used %s)", strings.Join(busy, " and "))
+	return text
 }
 
 // measureTrust names every check that failed with its detail, and the others.
