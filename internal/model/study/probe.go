@@ -40,6 +40,18 @@ func probePerS(window time.Duration, slowestBps float64) int {
 	return int(math.Ceil(max(rate, leastProbePerS)))
 }
 
+// longEnough is a window in which requests of a rate show a metric, with some room.
+func longEnough(m metric.Metric, perS float64) time.Duration {
+	enough := time.Duration(float64(record.PercentileNeeds(m.Quantile)) / perS * float64(time.Second))
+	return (enough + enough/20).Truncate(100*time.Millisecond) + 100*time.Millisecond
+}
+
+// ProbeWindow is a window that is long enough for the p99 of a probe, where the slowest link has
+// so many bit/s.
+func ProbeWindow(slowestBps float64) time.Duration {
+	return longEnough(metric.LatencyP99, float64(probePerS(time.Second, slowestBps)))
+}
+
 // ProbeOptions are those of a flow that measures latency beside others in a window, or in
 // one without others. It has a connection for each request of a second, each with one
 // request at a time: unless a response takes a second, one is free for the next.
@@ -112,8 +124,7 @@ func (p *Plan) TooFew() (list []string) {
 		window := time.Duration(fewest.Workload.Duration)
 		text := fmt.Sprintf("%s. The comparison will be inconclusive in trials of %v, such as of %q", r.TooFew(least), window, fewest.Name)
 		if least > 0 {
-			enough := window * time.Duration(record.PercentileNeeds(r.Quantile)) / time.Duration(least)
-			text += fmt.Sprintf("; long enough: --set workload.duration=%v", (enough+enough/20).Truncate(100*time.Millisecond)+100*time.Millisecond)
+			text += fmt.Sprintf("; long enough: --set workload.duration=%v", longEnough(r, float64(least)/window.Seconds()))
 		}
 		list = append(list, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
@@ -120,7 +121,8 @@ func path(v values) error {
 	v["bdp"] = bdp
 	v["delay"] = unit.Duration(rtt / 2)
 	v["warmup"] = unit.Duration(max(time.Second, 40*rtt))
-	v["duration"] = unit.Duration(max(3*time.Second, 50*rtt)) // what held a flow back shows in fifty round trips
+	// What held a flow back shows in fifty round trips.
+	v["duration"] = unit.Duration(max(3*time.Second, 50*rtt, study.ProbeWindow(float64(rate))))
 	return nil
 }
 

@@ -35,7 +35,7 @@ func TestTemplates(t *testing.T) {
 		"nas":    {"", "interfaces=16 clients=1 client-rate=100gbit", "interfaces=3 clients=64 rate=10mbit", "clients=1", "rate=1mbit client-rate=1mbit"},
 		"fabric": {"", "spines=16 leaves=16 flows=1", "spines=3 leaves=5 flows=256 rate=1mbit", "rate=100gbit"},
 		"wan":    {"", "rate=1mbit rtt=1s", "rate=10gbit rtt=1ms loss=0.1%", "loss=10% streams=64", "rtt=1500us", "rate=10gbit rtt=200ms"},
-		"list":   {"", "rate=1gbit rtt=100ms", "rate=1mbit rtt=1ms"},
+		"list":   {"", "rate=1gbit rtt=100ms", "rate=10mbit rtt=20ms", "rate=1mbit rtt=1ms"},
 		"hosts":  {"", "server=nas client=me@there server-address=fd00::1/64 client-address=fd00::2/64", "server-interface=enp3s0 client-interface=bond0.7 rate=100gbit"},
 	} {
 		k, found := Find(name)
@@ -53,8 +53,10 @@ func TestTemplates(t *testing.T) {
 				t.Errorf("%s %s: %v\n%s", name, given, err, text)
 				continue
 			}
-			if _, err := study.NewPlan(s); err != nil {
+			if plan, err := study.NewPlan(s); err != nil {
 				t.Errorf("%s %s: %v", name, given, err)
+			} else if few := plan.TooFew(); len(few) > 0 {
+				t.Errorf("%s %s: %s", name, given, few)
 			}
 			if s.Name != name {
 				t.Errorf("%s %s: the study is called %s", name, given, s.Name)
