@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
 )
 
 // ErrSpent: the run has used its budget or its greatest number of blocks.
@@ -82,8 +83,8 @@ func BudgetWarning(saved *record.Run, asked study.Redesign) string {
 	if seconds <= budget {
 		return ""
 	}
-	return fmt.Sprintf("the budget of %s that the run was begun with still holds; %d blocks need about --budget %dm",
-		unit.Duration(budget*float64(time.Second)), *asked.Replicates, int(1.1*seconds/60)+1)
+	return fmt.Sprintf("the budget of %s that the run was begun with still holds; %d blocks need about --budget %s",
+		unit.Duration(budget*float64(time.Second)), *asked.Replicates, stats.EnoughBudget(saved, *asked.Replicates))
 }
 
 // restore makes the conductor of a saved run, as it was except for the options.

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
 )
 
@@ -53,7 +54,17 @@ func (c *conductor) withRetries(ctx context.Context, name string, try func(attem
 // of the processors. The time for that is bounded (maxRetryTime): on a machine that is
 // always shared, retries give no better figures. A search retries its own windows.
 func (c *conductor) stolen(t record.Trial, attempt int) bool {
-	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && trust.Stolen(t)
+	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && c.spares(retryPauses[attempt]) && trust.Stolen(t)
+}
+
+// spares reports whether the budget has time to make a trial again after a pause, beside what is
+// missing of the blocks that verdicts take: a trial in doubt is better than no verdict.
+func (c *conductor) spares(pause time.Duration) bool {
+	need := time.Duration(0) // with this trial, which is not finished yet
+	for block := 1; block <= min(c.design.Replicates, stats.LeastBlocks); block++ {
+		need += c.remaining(block)
+	}
+	return c.design.BudgetS == 0 || c.elapsed()+(pause+max(need, c.trialTime())).Seconds() <= c.design.BudgetS
 }
 
 // maxRetryTimeVariable names the environment variable that overrides how long a run may

@@ -138,6 +138,24 @@ func TestMaxRetryTimeVariable(t *testing.T) {
 	}
 }
 
+// TestRetriesLeaveVerdicts: a trial is made again only if the budget has time for that beside the
+// blocks that verdicts take.
+func TestRetriesLeaveVerdicts(t *testing.T) {
+	for spare, want := range map[time.Duration]int{time.Second: 1, 7 * time.Second: 2, time.Minute: 3} {
+		synctest.Test(t, func(t *testing.T) {
+			c, made := patient(t, 2*time.Minute), 0
+			c.design.BudgetS = (4*c.plan.BlockTime() + spare).Seconds()
+			_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) {
+				made++
+				return disturbed([]float64{0.5, 0.5, 0}[made-1]), nil
+			})
+			if err != nil || made != want {
+				t.Errorf("%v to spare: made %d times, %v; want %d", spare, made, err, want)
+			}
+		})
+	}
+}
+
 // TestKeptSearch: a search is not made again as a whole, for its windows were, and what
 // they were counts.
 func TestKeptSearch(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // keep finds the settings that are enough, proves them by themselves, and writes them.
 func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
 	if stats.Unjudged(made) != "" {
-		result.Answer += fmt.Sprintf(" No file written; then continue with: linerate tune --run %s --keep.", made.ID)
+		result.Answer += fmt.Sprintf(" No file written; then linerate tune --run %s --keep %s carries on.", made.ID, hostconfig.Quote(t.options.Keep))
 		return nil
 	}
 	d.Ablate = false
@@ -42,7 +42,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	found, err := search(true)
 	switch {
 	case errors.Is(err, tuning.ErrSpent):
-		result.Answer += fmt.Sprintf(" No file written: the budget is spent, and what is kept is not proven. linerate tune --run %s --keep carries on from here.", made.ID)
+		result.Answer += fmt.Sprintf(" No file written: the budget is spent, and what is kept is not proven. linerate tune --run %s --keep %s carries on from here.", made.ID, hostconfig.Quote(t.options.Keep))
 		return nil
 	case err != nil:
 		return err

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -266,5 +267,22 @@ func TestFullPath(t *testing.T) {
 	s := record.TuneSetting{Key: setting.CongestionControl, Alone: &record.Effect{Factor: f, From: settingfile.AsItIs, To: "only net.a"}}
 	if controls(run, &s); s.Value != "bbr" || s.Prior["client"] != "cubic" {
 		t.Errorf("congestion control %+v", s)
+	}
+}
+
+// TestSubjectCounts: what is tried beside a list counts alike with the list and from the run later,
+// which does not know that it was added.
+func TestSubjectCounts(t *testing.T) {
+	made := &record.Tune{Written: &record.Effect{}, Settings: []record.TuneSetting{
+		{Key: "a", Value: "1"}, {Key: "b", Value: "1"}, {Key: "c", Value: "1", Verdict: record.NotTried}, {Key: "d", Value: "1", Added: "why"},
+	}}
+	later := &record.Tune{Written: made.Written, Settings: slices.Clone(made.Settings)}
+	later.Settings[3].Added = ""
+	for want, of := range map[string]*record.Tune{
+		"The 3 settings that could be tried, with d = 1 added,": made, "The 3 settings that could be tried, as tried,": later,
+	} {
+		if got, many := subject(of); got != want || !many {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

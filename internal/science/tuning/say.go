@@ -110,24 +110,25 @@ func subject(t *record.Tune) (name string, many bool) {
 	var added []string
 	corrected := false
 	for _, s := range t.Settings {
-		switch {
-		case s.Added != "" && s.Verdict != record.NotTried:
+		of++
+		if s.Verdict == record.NotTried {
+			continue
+		}
+		tried++
+		corrected = corrected || s.Corrected != ""
+		if s.Added != "" {
 			added = append(added, s.Key+" = "+s.Value)
-		case s.Added == "":
-			of++
-			if s.Verdict != record.NotTried {
-				tried++
-				corrected = corrected || s.Corrected != ""
-			}
 		}
 	}
 	how, whole := "", " as a whole"
 	switch {
 	case t.Written == nil:
-	case corrected || len(added) == 0:
+	case corrected:
 		how, whole = ", as corrected,", " as corrected"
+	case len(added) == 0: // of a stored run what was corrected or added is not known
+		how, whole = ", as tried,", " as tried"
 	default:
-		how, whole = " with "+join(added), " with "+join(added)
+		how, whole = ", with "+join(added)+" added,", " with "+join(added)
 	}
 	switch tried {
 	case of:

@@ -14,6 +14,8 @@ import (
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/host/serve"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 )
 
 // wrongLines are what people get wrong, with what the answer has to name; ␣ is a space
@@ -195,6 +197,24 @@ func TestMessages(t *testing.T) {
 				t.Errorf("%s: %q", c.line, errs.String())
 			}
 		}
+	}
+}
+
+// TestBudgetCommands: where a budget ended a run, its text and its command name the same budget,
+// and nothing is attached to a command.
+func TestBudgetCommands(t *testing.T) {
+	r := &record.Run{ID: "tune-7", Status: record.StatusBudget, DurationS: 480, Design: record.Design{Replicates: 8, BudgetS: 480}}
+	for block := 1; block <= 3; block++ {
+		r.Trials = append(r.Trials, record.Trial{Block: block, Treatment: "as it is"})
+	}
+	f := tuneFlags{}
+	f.flags = newTuneCommand(streams{}).Flags()
+	const command = "linerate run --resume tune-7 --budget 24m"
+	if text := stats.Unjudged(r); !strings.HasSuffix(text, "; "+command+" continues it") {
+		t.Errorf("%q", text)
+	}
+	if text := f.continueCommand(r); text != command+"; linerate tune --run tune-7" {
+		t.Errorf("%q", text)
 	}
 }
 

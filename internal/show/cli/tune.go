@@ -18,6 +18,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/present"
@@ -244,13 +245,12 @@ func (f tuneFlags) continueCommand(r *record.Run) string {
 	if r.Status != record.StatusBudget || r.Blocks() == 0 {
 		return ""
 	}
-	whole := time.Duration(1.1 * r.DurationS / float64(r.Blocks()) * float64(max(r.Design.Replicates, r.Blocks()+1)) * float64(time.Second))
 	then := "linerate tune --run " + r.ID
 	if f.options.Keep != "" {
 		then = f.keepCommand(r.ID)
 	}
 	// A run in doubt ends with status 3, and the next command judges it all the same.
-	return fmt.Sprintf("%s --budget %dm; %s", f.resumeCommand(r.ID), whole/time.Minute+1, then)
+	return fmt.Sprintf("%s --budget %s; %s", f.resumeCommand(r.ID), stats.EnoughBudget(r, max(r.Design.Replicates, r.Blocks()+1)), then)
 }
 
 // keepCommand is the command that keeps what a run has shown; accept are flags to add.
