@@ -1,10 +1,15 @@
 package diagnose
 
-import "linerate/internal/model/record"
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
 
 // Accept takes the findings that the user accepts on a day (time.DateOnly) out of those of an
-// evaluation, and lists them apart. What follows from an accepted cause is not accepted with
-// it: a risk that the user takes is found again when it does harm.
+// evaluation, and lists them apart, with those that restate an accepted one under another name.
+// What else follows from an accepted cause is not accepted with it: a risk that the user takes
+// is found again when it does harm.
 func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 	rest := []record.Finding{}
 	for _, f := range e.Findings {
@@ -15,8 +20,31 @@ func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 			rest = append(rest, f)
 		}
 	}
+	for i := 0; i < len(e.Accepted); i++ { // those that are added as well
+		cause := e.Accepted[i]
+		rest = slices.DeleteFunc(rest, func(f record.Finding) bool {
+			is := restates(f, cause.Finding)
+			if f.ExplainedBy = cause.ID; is {
+				e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: cause.Until, Because: cause.Because})
+			}
+			return is
+		})
+	}
 	explain(rest)
 	e.Findings = rest
+}
+
+// restates reports whether a finding is another name of the fact that a cause names: it follows
+// from the cause, and is about the same subject, or has no evidence but the cause's. One with
+// evidence of its own is a further fact, such as harm that the cause has done.
+func restates(f, cause record.Finding) bool {
+	if !explainedBy(f, cause) {
+		return false
+	}
+	if f.Subject != "" && f.Subject == cause.Subject {
+		return true
+	}
+	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool { return !slices.Contains(cause.Evidence, row) })
 }
 
 // acceptance is the one that covers a finding; that of its host before that of every host.

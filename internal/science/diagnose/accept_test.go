@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -44,6 +45,74 @@ func TestAccept(t *testing.T) {
 	} {
 		if found, apart := evaluated(c.day, c.accepted...); found != c.found || apart != c.apart {
 			t.Errorf("%s %v:\n%s\n%s", c.day, c.accepted, found, apart)
+		}
+	}
+}
+
+// TestAcceptRestated: what names the fact of an accepted cause again is accepted with it, on
+// whichever host it is found; a further fact is not, although it follows from the cause.
+func TestAcceptRestated(t *testing.T) {
+	filter := func(x, _ *record.HostSnapshot) { x.Reading.End.SNMP[filterCounter] = 769 }
+	gateway := func(x, _ *record.HostSnapshot) {
+		x.Reading.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "default", Text: "default via 10.72.0.9 dev eth0"}}
+		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "10.72.0.9", State: "FAILED"}}
+		x.State.KernelDrops.Rows = []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Packets: 40}}
+	}
+	twice := func(x, y *record.HostSnapshot) {
+		y.Reading.Snapshot.Interfaces[0].Addresses = []string{"10.72.0.1/24"}
+		for _, s := range []*record.HostSnapshot{x, y} {
+			x.Reading.Snapshot.Answers = append(x.Reading.Snapshot.Answers, record.Neighbour{Interface: "eth0", Address: "10.72.0.1", MAC: s.Reading.Snapshot.Interfaces[0].MAC})
+		}
+	}
+	datagrams := func(x, _ *record.HostSnapshot) {
+		x.Reading.End.SNMP["Udp.RcvbufErrors"] = 50
+		x.State.Listeners = []record.Listener{{Protocol: "udp", Local: "0.0.0.0:514", Drops: 50}}
+	}
+	and := func(changes ...func(x, y *record.HostSnapshot)) func(x, y *record.HostSnapshot) {
+		return func(x, y *record.HostSnapshot) {
+			for _, change := range changes {
+				change(x, y)
+			}
+		}
+	}
+	for _, c := range []struct {
+		accepted    string
+		change      func(x, y *record.HostSnapshot)
+		apart, rest string
+	}{
+		{"strict-rp-filter", filter, "strict-rp-filter rp-filter-drop", ""},
+		{"rp-filter-drop", filter, "rp-filter-drop", "strict-rp-filter"},
+		{"strict-rp-filter", and(filter, func(x, _ *record.HostSnapshot) { // connections stall as well
+			x.State.Notable = []record.Connection{{Local: "10.72.0.1:9", Remote: "10.72.0.2:9", State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}}}
+		}), "strict-rp-filter rp-filter-drop", "syn-unanswered"},
+		{"gateway-unresolved", gateway, "gateway-unresolved neighbour-failed", ""},
+		{"gateway-unresolved", and(gateway, func(x, _ *record.HostSnapshot) { // another one fails as well
+			x.Reading.Snapshot.Neighbours = append(x.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1", Address: "10.73.0.9", State: "FAILED"})
+		}), "gateway-unresolved", "neighbour-failed"},
+		{"address-twice", twice, "address-twice duplicate-address", ""},
+		{"address-twice", and(twice, func(x, _ *record.HostSnapshot) {
+			x.State.Probes = []record.Probe{{Address: "10.72.0.1", Interface: "eth0", ARP: []string{"02:00:00:00:00:01", "02:00:00:00:00:02"}}}
+		}), "address-twice duplicate-address several-arp-answers", ""},
+		{"udp-buffer-overflow", datagrams, "udp-buffer-overflow udp-socket-dropped", ""},
+	} {
+		x, y := twoHosts()
+		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "1"
+		y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "1"
+		c.change(&x, &y)
+		e := Hosts([]record.HostSnapshot{x, y})
+		Accept(&e, []record.AcceptedRule{{Rule: c.accepted, Until: "2027-01-31", Because: "known"}}, "2027-01-01")
+		var apart, rest []string
+		for _, f := range e.Accepted {
+			apart = append(apart, f.ID)
+			if f.Because != "known" || (f.ExplainedBy == "") != (f.ID == c.accepted) {
+				t.Errorf("%s: %+v", c.accepted, f)
+			}
+		}
+		for _, f := range e.Findings {
+			rest = append(rest, f.ID)
+		}
+		if strings.Join(apart, " ") != c.apart || strings.Join(rest, " ") != c.rest {
+			t.Errorf("%s: accepted %v, left %v; want %s, %s", c.accepted, apart, rest, c.apart, c.rest)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func gateways(f observed) (findings []record.Finding) {
 				}
 				findings = append(findings, record.Finding{
 					Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
-					Evidence:  []string{"route: " + r.Text, fmt.Sprintf("neighbour %s on %s: %s", n.Address, n.Interface, n.State)},
+					Evidence:  append([]string{"route: " + r.Text, failedRow(n)}, h.unresolvedDrops(n.Interface)...),
 					Fix:       on(h.name, h.alone, "check that the gateway has this address and is on this link (arping "+gateway.String()+"), or correct the route"),
 					Reference: "RFC 1122, section 3.3.1; ip-neighbour(8)",
 				})
@@ -153,22 +153,33 @@ func (h *host) routed(addr netip.Addr, name string) bool {
 	})
 }
 
+// failedRow is an entry of a neighbour that does not answer, as evidence.
+func failedRow(n record.Neighbour) string {
+	return fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)
+}
+
+// unresolvedDrops are the packets that the kernel dropped on interfaces because a neighbour did
+// not answer, as evidence, where they are more than a few tries to reach a host that is off.
+func (h *host) unresolvedDrops(names ...string) []string {
+	const many = 10
+	return h.tracedRows(func(d record.KernelDrop) bool {
+		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
+	})
+}
+
 func neighbourFailed(f observed, h *host) *record.Finding {
 	var rows, names []string
 	for _, n := range h.reading.Snapshot.Neighbours {
 		if failed(n) && len(rows) < 6 && !f.filtered(h, n) {
-			rows, names = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)), append(names, n.Interface)
+			rows, names = append(rows, failedRow(n)), append(names, n.Interface)
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	const many = 10 // more than a few tries to reach a host that is off
 	confidence := record.Possible
-	for _, d := range h.traced {
-		if d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface) {
-			confidence, rows = record.Likely, append(rows, h.tracedRow(d))
-		}
+	if drops := h.unresolvedDrops(names...); len(drops) > 0 {
+		confidence, rows = record.Likely, append(rows, drops...)
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",

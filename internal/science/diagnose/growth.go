@@ -25,7 +25,8 @@ type growth struct {
 	fix                            []string
 	settings                       []string // keys and values, by turns, as in parameters
 	// more is further evidence; nil: none. false: nothing is found after all.
-	more func(*host) ([]string, bool)
+	more     func(*host) ([]string, bool)
+	explains []string // as of rule
 	// Verdict of the drop table on packets that are counted: empty, if the counters are no
 	// packets.
 	verdict string
@@ -40,7 +41,7 @@ func (g growth) rule() rule {
 	if g.share > 0 {
 		about += fmt.Sprintf(", and %g %% of %s", 100*g.share, strings.Join(g.of, " + "))
 	}
-	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}}
+	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains}
 }
 
 func (g growth) find(_ observed, h *host) *record.Finding {
@@ -51,7 +52,7 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 	finding := &record.Finding{Host: h.name, Confidence: g.confidence, Summary: g.summary, Reference: g.reference, Fix: on(h.name, h.alone, g.fix...)}
 	for _, name := range g.counters {
 		if n := h.grown(name); n > 0 {
-			finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s grew by %d%s", name, n, h.within()))
+			finding.Evidence = append(finding.Evidence, h.grewRow(name, n))
 		}
 	}
 	if g.share > 0 && of > 0 {
@@ -79,10 +80,19 @@ func (h *host) grown(names ...string) (sum int64) {
 	return sum
 }
 
+// grewRow is the growth of a counter as evidence. All rules spell it by this, so that two
+// findings which rest on the same growth have the same row (restates).
+func (h *host) grewRow(counter string, n int64) string {
+	return fmt.Sprintf("%s grew by %d%s", counter, n, h.within())
+}
+
 // within says over which time counters grew: " in 3.0 s", " since boot".
 func (h *host) within() string {
-	if h.boot {
+	switch {
+	case h.boot:
 		return " since boot"
+	case h.overS == 0: // of a trial
+		return " in the window"
 	}
 	return fmt.Sprintf(" in %.3g s", h.overS)
 }

@@ -10,7 +10,7 @@ var ipGrowths = []growth{
 	{id: "udp-buffer-overflow", own: true, counters: []string{"Udp.RcvbufErrors"}, least: 1, of: udpIn, share: 1e-4, confidence: record.Certain, verdict: harmful,
 		summary:  "datagrams were dropped because the receive buffer of a UDP socket was full",
 		fix:      []string{"have the program read faster, or set a larger SO_RCVBUF; the largest that it can set:"},
-		settings: []string{"net.core.rmem_max", "26214400"}, more: droppingSockets, reference: snmpCounters + "; udp(7)"},
+		settings: []string{"net.core.rmem_max", "26214400"}, more: droppingSockets, explains: []string{"udp-socket-dropped"}, reference: snmpCounters + "; udp(7)"},
 	{id: "udp-send-buffer", load: true, counters: []string{"Udp.SndbufErrors"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "datagrams were not sent because a send buffer or a queue of the host was full",
 		fix:     []string{"send at a rate that the interface carries, or set a larger SO_SNDBUF (net.core.wmem_max)"}, reference: snmpCounters + "; udp(7)"},

@@ -397,16 +397,22 @@ func orNotRead(missing []string, part string) string {
 	return "not read"
 }
 
-// explain marks findings that follow from others about the same, which are at least as sure; of
-// two such causes with the one that explains the other.
+// explain marks findings that follow from others that are at least as sure; of two such causes
+// with the one that explains the other.
 func explain(findings []record.Finding) {
-	for i := range findings {
+	for i, f := range findings {
 		for _, cause := range findings {
-			if cause.About(findings[i]) && cause.ID != findings[i].ID && rank(cause.Confidence) <= rank(findings[i].Confidence) &&
-				slices.Contains(ruleOf(cause.ID).explains, findings[i].ID) && !slices.Contains(ruleOf(findings[i].ID).explains, cause.ID) &&
+			if explainedBy(f, cause) && rank(cause.Confidence) <= rank(f.Confidence) &&
 				(findings[i].ExplainedBy == "" || slices.Contains(ruleOf(cause.ID).explains, findings[i].ExplainedBy)) {
 				findings[i].ExplainedBy = cause.ID
 			}
 		}
 	}
+}
+
+// explainedBy reports whether a finding follows from another one about the same. Of two rules that
+// explain each other neither does.
+func explainedBy(f, cause record.Finding) bool {
+	return cause.About(f) && cause.ID != f.ID &&
+		slices.Contains(ruleOf(cause.ID).explains, f.ID) && !slices.Contains(ruleOf(f.ID).explains, cause.ID)
 }

@@ -38,7 +38,7 @@ func strictFilter(f observed, h *host) *record.Finding {
 	dropped := h.grown(filterCounter)
 	if dropped > 0 {
 		finding.Confidence = record.Certain
-		finding.Evidence = []string{fmt.Sprintf("%s grew by %d%s", filterCounter, dropped, h.within())}
+		finding.Evidence = []string{h.grewRow(filterCounter, dropped)}
 		var why []string
 		where, names, why = f.dropping(h, strict, dropped)
 		finding.Evidence = append(finding.Evidence, why...)

@@ -149,7 +149,7 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	confidence := ""
 	var evidence []string
 	if dropped > 0 {
-		evidence = append(evidence, fmt.Sprintf("%s: %s grew by %d in the window", h.name, filterCounter, dropped))
+		evidence = append(evidence, h.grewRow(filterCounter, dropped))
 		switch {
 		case len(list) > 0:
 			confidence = record.Certain

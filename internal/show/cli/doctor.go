@@ -67,8 +67,9 @@ which: ARP and ICMP echo requests of several sizes, TCP connections to --port
 
 What you know of and leave as it is: --accept RULE --until DATE --because TEXT,
 on every host or on those of --host, by the names that findings have. Such
-findings are listed apart, do not count for --fail-on, and are findings again
-after the date. The list is in the notebook's directory.
+findings, and those that say the same under another name, are listed apart, do
+not count for --fail-on, and are findings again after the date. The list is in
+the notebook's directory.
 
 Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed;
 2 bad usage or input; 3 something was found.`,
