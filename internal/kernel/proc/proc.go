@@ -2,7 +2,9 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -119,8 +121,8 @@ func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
 	return list, nil
 }
 
-// SNMP reads the counters of /proc/net/snmp and /proc/net/netstat, with keys such as
-// "Tcp.RetransSegs".
+// SNMP reads the counters of /proc/net/snmp, /proc/net/netstat and, on a kernel with IPv6,
+// /proc/net/snmp6, with keys such as "Tcp.RetransSegs" and "Udp6.RcvbufErrors".
 func (p Proc) SNMP() (map[string]int64, error) {
 	all, err := read(p, "net/snmp", parseSNMP)
 	if err != nil {
@@ -130,8 +132,46 @@ func (p Proc) SNMP() (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	six, err := read(p, "net/snmp6", parseSNMP6)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	maps.Copy(all, more)
+	maps.Copy(all, six)
 	return all, nil
+}
+
+// parseSNMP6 reads lines "Udp6RcvbufErrors VALUE".
+func parseSNMP6(text []byte) (map[string]int64, error) {
+	values := map[string]int64{}
+	for line := range bytes.Lines(text) {
+		fields := strings.Fields(string(line))
+		if len(fields) != 2 {
+			return nil, fmt.Errorf("%.60q: expected a name and a value", line)
+		}
+		group, name, found := strings.Cut(fields[0], "6")
+		if !found {
+			continue
+		}
+		n, err := counter(fields[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", fields[0], err)
+		}
+		values[group+"6."+name] = n
+	}
+	return values, nil
+}
+
+// counter is an unsigned long of the kernel's, or a value that is below 0 for "none".
+func counter(field string) (int64, error) {
+	if n, err := strconv.ParseInt(field, 10, 64); err == nil {
+		return n, nil
+	}
+	n, err := strconv.ParseUint(field, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.60q is not a number", field)
+	}
+	return int64(n), nil
 }
 
 // parseSNMP reads pairs of lines: "Tcp: NAME…" and "Tcp: VALUE…".
@@ -152,14 +192,9 @@ func parseSNMP(text []byte) (map[string]int64, error) {
 			return nil, fmt.Errorf("%s: %d names and %d values", group, len(names), len(fields))
 		}
 		for i, field := range fields {
-			n, err := strconv.ParseInt(field, 10, 64)
+			n, err := counter(field)
 			if err != nil {
-				// Counters are unsigned long: above 2^63 they would not fit.
-				u, uerr := strconv.ParseUint(field, 10, 64)
-				if uerr != nil {
-					return nil, fmt.Errorf("%s.%s: %q is not a number", group, names[i], field)
-				}
-				n = int64(u)
+				return nil, fmt.Errorf("%s.%s: %w", group, names[i], err)
 			}
 			values[group+"."+names[i]] = n
 		}

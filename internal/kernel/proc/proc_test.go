@@ -86,7 +86,7 @@ func TestProcOfLinux6_18(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Ip.Forwarding", "Tcp.RetransSegs", "Tcp.MaxConn", "TcpExt.ArpFilter", "TcpExt.IPReversePathFilter", "IpExt.InOctets", "Udp.RcvbufErrors"} {
+	for _, name := range []string{"Ip.Forwarding", "Tcp.RetransSegs", "Tcp.MaxConn", "TcpExt.ArpFilter", "TcpExt.IPReversePathFilter", "IpExt.InOctets", "Udp.RcvbufErrors", "Ip6.InReceives", "Icmp6.InType136", "Udp6.RcvbufErrors", "UdpLite6.InDatagrams"} {
 		if _, found := snmp[name]; !found {
 			t.Errorf("no %s", name)
 		}
@@ -109,6 +109,8 @@ func TestProcSaysWhatIsWrong(t *testing.T) {
 			return err
 		},
 		"2 names and 1 values":                 func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
+		"\"Udp6NoPorts\\n\": expected":         func() error { _, err := parseSNMP6([]byte("Udp6NoPorts\n")); return err },
+		"Udp6NoPorts: \"x\"":                   func() error { _, err := parseSNMP6([]byte("Udp6NoPorts x\n")); return err },
 		"Ip.A: \"x\"":                          func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
 		filepath.FromSlash("nowhere/net/snmp"): func() error { _, err := Proc{Root: "nowhere"}.SNMP(); return err },
 		"could not read \"nowhere\"":           func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
@@ -187,11 +189,14 @@ func FuzzParseSoftnet(f *testing.F) {
 func FuzzParseSNMP(f *testing.F) {
 	fuzzProc(f, "net/snmp")
 	fuzzProc(f, "net/netstat")
+	fuzzProc(f, "net/snmp6")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		values, err := parseSNMP(text)
-		for name := range values {
-			if err == nil && !strings.Contains(name, ".") {
-				t.Errorf("%q has no group", name)
+		for _, parse := range []func([]byte) (map[string]int64, error){parseSNMP, parseSNMP6} {
+			values, err := parse(text)
+			for name := range values {
+				if err == nil && !strings.Contains(name, ".") {
+					t.Errorf("%q has no group", name)
+				}
 			}
 		}
 	})

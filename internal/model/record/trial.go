@@ -339,7 +339,7 @@ type Reading struct {
 	Events []CPUEvents `json:"events,omitempty"`
 	// Memory is the machine's.
 	Memory *MemoryLoad `json:"memory,omitempty"`
-	// SNMP holds /proc/net/snmp and /proc/net/netstat as "Tcp.RetransSegs",
+	// SNMP holds /proc/net/snmp, /proc/net/netstat and /proc/net/snmp6 as "Tcp.RetransSegs",
 	// "TcpExt.IPReversePathFilter"; what is not there is 0.
 	SNMP map[string]int64 `json:"snmp,omitempty"`
 	// Missing are the parts that could not be read, each with the reason.

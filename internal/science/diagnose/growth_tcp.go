@@ -30,7 +30,7 @@ var tcpGrowths = []growth{
 	{id: "slow-reader", counters: []string{"TcpExt.TCPToZeroWindowAdv"}, least: 3, confidence: record.Possible,
 		summary: "programs read from their connections more slowly than data arrives, so that the receive window closes (zero window)",
 		fix:     []string{"find what the program waits for: its CPU, its disk, its locks"}, more: unread, reference: snmpCounters},
-	{id: "checksum-errors", counters: []string{"Tcp.InCsumErrors", "Udp.InCsumErrors", "Icmp.InCsumErrors", "IpExt.InCsumErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
+	{id: "checksum-errors", counters: []string{"Tcp.InCsumErrors", "Udp.InCsumErrors", "Icmp.InCsumErrors", "IpExt.InCsumErrors", "Udp6.InCsumErrors", "Icmp6.InCsumErrors"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary: "packets arrived with wrong checksums: they were damaged behind the last Ethernet check, or an offload is broken",
 		fix:     []string{"see by which interface they come; try without receive checksum offload there: ethtool -K DEV rx off; then memory and cables of routers"}, reference: snmpCounters},
 	{id: "connect-fails", counters: []string{"Tcp.AttemptFails"}, least: 10, of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.1, confidence: record.Likely,

@@ -1,6 +1,11 @@
 package diagnose
 
-import "linerate/internal/model/record"
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
 
 // A reason is what the kernel's reason for a drop means (enum skb_drop_reason,
 // include/net/dropreason-core.h of Linux 6.18), and which counters count such packets: of an
@@ -16,11 +21,20 @@ func reasonOf(d record.KernelDrop) reason {
 	if !is {
 		r = reason{verdict: unknown, why: "linerate does not know this reason of the kernel"}
 	}
-	if d.Reason == "NO_SOCKET" && d.Protocol != "IPv4 UDP" { // Udp. counts IPv4
+	if d.Reason == "NO_SOCKET" && !strings.HasSuffix(d.Protocol, " UDP") {
 		r.counters = nil
+	}
+	if strings.HasPrefix(d.Protocol, "IPv6") {
+		r.counters = slices.Clone(r.counters)
+		for i, name := range r.counters {
+			r.counters[i] = ofIPv6.Replace(name)
+		}
 	}
 	return r
 }
+
+// ofIPv6 replaces the groups of IPv4's counters by those of IPv6's.
+var ofIPv6 = strings.NewReplacer("IpExt.", "Ip6.", "Ip.", "Ip6.", "Icmp.", "Icmp6.", "Udp.", "Udp6.")
 
 func counts(names ...string) []string { return names }
 
