@@ -102,16 +102,19 @@ func snapshotKeys(links []netlink.Link, more []string) []string {
 
 func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	addresses, err := r.conn.Addresses()
-	of := map[string][]string{}
+	of, duplicates := map[string][]string{}, map[string][]string{}
 	for _, a := range addresses {
 		of[a.Interface] = append(of[a.Interface], a.Prefix.String())
+		if a.Duplicate {
+			duplicates[a.Interface] = append(duplicates[a.Interface], a.Prefix.String())
+		}
 	}
 	shapers, shaperErr := r.shapers()
 	missing(&s.Missing, "shapers", shaperErr)
 	for _, l := range links {
 		entry := record.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
-			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Shaper: shapers[l.Name],
+			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name], Shaper: shapers[l.Name],
 		}
 		if l.Kind == "" {
 			entry.SpeedBps, entry.Driver = float64(r.nics.SpeedMbps(l.Name))*1e6, r.nics.Driver(l.Name)
@@ -140,7 +143,7 @@ func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
 		}
 	}
 	for _, n := range s.Neighbours {
-		if n.MAC != "" && n.State != "PERMANENT" && n.State != "NOARP" {
+		if n.MAC != "" && n.State != "NOARP" {
 			probe(n.Interface, n.Address)
 		}
 	}

@@ -52,6 +52,9 @@ type InterfaceSnapshot struct {
 	MTU       int      `json:"mtu"`
 	Up        bool     `json:"up"`
 	Addresses []string `json:"addresses,omitempty"` // with prefix length
+	// Duplicates are those of the addresses that are not used, because duplicate address
+	// detection found another machine with them (RFC 4862, section 5.4): of IPv6.
+	Duplicates []string `json:"duplicate_addresses,omitempty"`
 	// Master is the bridge or bond the interface belongs to.
 	Master string `json:"master,omitempty"`
 	// Kind is the kernel's link kind (veth, bridge, …); empty for hardware.

@@ -17,9 +17,10 @@ var addressRules = []rule{
 	{id: "gateway-off-link", host: true, parts: []string{"routes", "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
 	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
-	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered", "connect-fails"}},
-	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}},
-	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Needs the snapshots of both.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"other-host-frames", "syn-unanswered", "connect-fails"}},
+	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"}},
+	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "loose-rp-filter", host: true, about: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.", find: each(everyHost, looseFilter), parts: []string{"parameters"}, growth: true, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"static-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered", "other-host-frames", "connect-fails"}},
 	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
 	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
@@ -153,60 +154,6 @@ func (h *host) routed(addr netip.Addr, name string) bool {
 	})
 }
 
-// failedRow is an entry of a neighbour that does not answer, as evidence.
-func failedRow(n record.Neighbour) string {
-	return fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)
-}
-
-// unresolvedDrops are the packets that the kernel dropped on interfaces because a neighbour did
-// not answer, as evidence, where they are more than a few tries to reach a host that is off.
-func (h *host) unresolvedDrops(names ...string) []string {
-	const many = 10
-	return h.tracedRows(func(d record.KernelDrop) bool {
-		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
-	})
-}
-
-func neighbourFailed(f observed, h *host) *record.Finding {
-	var rows, names []string
-	for _, n := range h.reading.Snapshot.Neighbours {
-		if failed(n) && len(rows) < 6 && !f.filtered(h, n) {
-			rows, names = append(rows, failedRow(n)), append(names, n.Interface)
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	confidence := record.Possible
-	if drops := h.unresolvedDrops(names...); len(drops) > 0 {
-		confidence, rows = record.Likely, append(rows, drops...)
-	}
-	return &record.Finding{
-		Host: h.name, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
-		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"), Reference: "ip-neighbour(8); RFC 826",
-	}
-}
-
-// neighbourTable finds tables that hold nearly as many entries as they can.
-func neighbourTable(f observed) (findings []record.Finding) {
-	for _, h := range f.hosts {
-		for _, family := range []string{"ipv4", "ipv6"} {
-			key := "net." + family + ".neigh.default.gc_thresh3"
-			most := h.number(key, 0)
-			if n := h.state.Neighbours[family]; most > 0 && int64(n) >= most*9/10 {
-				finding := record.Finding{
-					Host: h.name, Confidence: record.Certain, Summary: "the table of " + family + " neighbours is nearly full: further ones cannot be reached",
-					Evidence:  []string{fmt.Sprintf("%d entries; %s is %d", n, key, most)},
-					Reference: ipSysctl + " (gc_thresh3); arp(7)",
-				}
-				finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprint(4*most), "net."+family+".neigh.default.gc_thresh2", fmt.Sprint(2*most))
-				findings = append(findings, finding)
-			}
-		}
-	}
-	return findings
-}
-
 // discarding are the types of routes that discard, as ip-route(8) spells them.
 var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
@@ -232,48 +179,6 @@ func blackhole(_ observed, h *host) *record.Finding {
 	}
 }
 
-// wrongNeighbours finds entries for an address of another host at a MAC address that is none
-// of that host's.
-func wrongNeighbours(f observed) (findings []record.Finding) {
-	for _, h := range f.hosts {
-		for _, n := range h.reading.Snapshot.Neighbours {
-			addr, err := netip.ParseAddr(n.Address)
-			if err != nil || !resolved(n) || addr.IsLinkLocalUnicast() {
-				continue
-			}
-			var owners []string
-			right := false
-			for _, other := range f.hosts {
-				p := other.holder(addr)
-				if p == nil || other == h || p.mac == "" {
-					continue
-				}
-				owners = append(owners, fmt.Sprintf("%s has it on %s, %s", other.name, p.name, p.mac))
-				right = right || slices.ContainsFunc(other.netifs, func(q *netif) bool { return q.mac == strings.ToLower(n.MAC) })
-			}
-			if len(owners) == 0 || right {
-				continue
-			}
-			// What another machine has answered is the consequence of that (duplicate-address).
-			kind, confidence := "ARP taught it that ("+n.State+")", record.Likely
-			known := slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(n.MAC) != nil })
-			if n.State == "PERMANENT" {
-				kind = "it is a static entry"
-			}
-			if n.State == "PERMANENT" || known {
-				confidence = record.Certain
-			}
-			findings = append(findings, record.Finding{
-				Host: h.name, Subject: n.Address, Confidence: confidence, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
-				Evidence:  append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC, kind)}, owners...),
-				Fix:       on(h.name, h.alone, fmt.Sprintf("ip neigh del %s dev %s", n.Address, n.Interface)),
-				Reference: "ip-neighbour(8); RFC 826",
-			})
-		}
-	}
-	return findings
-}
-
 // pair is two interfaces of two hosts whose subnets overlap.
 type pair struct {
 	h, other *host
@@ -282,13 +187,24 @@ type pair struct {
 
 // inside reports whether an interface leads to what is on its own host alone: a bridge without
 // a port to a network, as containers and virtual machines have, or a dummy. Several hosts may
-// have the same addresses there.
+// have the same addresses there. A bridge that has learned the MAC address of another of the
+// hosts leads to it, whatever its ports are.
 func (h *host) inside(i record.InterfaceSnapshot) bool {
 	if i.Kind == "dummy" {
 		return true
 	}
-	return i.Kind == "bridge" && !slices.ContainsFunc(h.reading.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool {
-		return p.Master == i.Interface && !slices.Contains([]string{"veth", "tun", "tap"}, p.Kind)
+	if i.Kind != "bridge" {
+		return false
+	}
+	ports := map[string]bool{}
+	for _, p := range h.reading.Snapshot.Interfaces {
+		if p.Master == i.Interface && !slices.Contains([]string{"veth", "tun", "tap"}, p.Kind) {
+			return false
+		}
+		ports[p.Interface] = p.Master == i.Interface
+	}
+	return !slices.ContainsFunc(h.reading.Snapshot.FDB, func(e record.FDBEntry) bool {
+		return !e.Local && ports[e.Interface] && h.foreign[strings.ToLower(e.MAC)]
 	})
 }
 

@@ -24,7 +24,7 @@ var arpRules = []rule{
 		return slices.Concat(each(everyHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
 	}, sameCause: sameRemedy},
 	{id: "arp-wrong-source", about: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.", find: each(everyHost, arpWrongSource), stops: true},
-	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide.", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"wrong-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
+	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed (dadfailed).", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"wrong-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
 }
 
 // sameRemedy reports whether two findings of ARP flux ask for the same fix: with

@@ -230,9 +230,28 @@ func (f observed) holderOf(address netip.Addr) *netif {
 	return nil
 }
 
+// detected finds IPv6 addresses for which another machine answered duplicate address detection.
+func detected(h *host) (findings []record.Finding) {
+	for _, i := range h.reading.Snapshot.Interfaces {
+		for _, text := range i.Duplicates {
+			address, _, _ := strings.Cut(text, "/")
+			findings = append(findings, record.Finding{
+				Host: h.name, Subject: address, Confidence: record.Certain, Summary: fmt.Sprintf("another machine holds %s, so %s does not use it", address, h.name),
+				Evidence:  []string{fmt.Sprintf("%s on %s: dadfailed", text, i.Interface)},
+				Fix:       on(h.name, h.alone, "another address, or one for the other machine; then ip address del and add, which detects again"),
+				Reference: "RFC 4862, section 5.4; ip-address(8)",
+			})
+		}
+	}
+	return findings
+}
+
 // duplicateAddress finds addresses for which two machines answer ARP requests, whichever
-// answer a peer believes.
+// answer a peer believes, and those that duplicate address detection found.
 func duplicateAddress(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		findings = append(findings, detected(h)...)
+	}
 	list := f.given()
 	for _, g := range list {
 		one, told := oneMachine(list, g.asked), answers{}.add(g)

@@ -157,7 +157,7 @@ type Counter struct {
 
 // Counters are those of all rules of hosts, by name.
 func Counters() (list []Counter) {
-	rules := map[string][]string{"TcpExt.IPReversePathFilter": {"strict-rp-filter"}}
+	rules := map[string][]string{filterCounter: {"strict-rp-filter", "loose-rp-filter"}}
 	for _, g := range growths {
 		for _, name := range slices.Concat(g.counters, g.of) {
 			if !slices.Contains(rules[name], g.id) {

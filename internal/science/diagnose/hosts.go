@@ -19,6 +19,7 @@ var hostRules = []rule{
 	{id: "clock-unsynchronised", host: true, own: true, about: "The kernel says that its clock is not synchronised (STA_UNSYNC).", parts: []string{"clock"}, find: each(everyHost, clockUnsynchronised)},
 	{id: "powersave-governor", host: true, own: true, about: "CPUs have the frequency governor powersave.", parts: []string{"frequency governors"}, find: each(everyHost, powersave)},
 	{id: "resolver-absent", host: true, own: true, about: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.", parts: []string{"resolver", "sockets"}, find: each(everyHost, resolverAbsent)},
+	{id: "resolver-unresolved", host: true, about: "A name server of resolv.conf that is on a link of the host is FAILED or INCOMPLETE in the neighbour table; certain for the first.", parts: []string{"resolver", "neighbours"}, find: each(everyHost, resolverUnresolved), explains: []string{"resolver-dead", "neighbour-failed"}},
 	{id: "resolver-search-long", host: true, own: true, about: "resolv.conf has at least three search domains and ndots:5.", parts: []string{"resolver"}, find: each(everyHost, resolverSearch)},
 	{id: "packets-squeezed", host: true, own: true, about: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.", growth: true, find: each(everyHost, squeezed), parts: []string{"softnet"}},
 }
@@ -96,6 +97,37 @@ func resolverAbsent(_ observed, h *host) *record.Finding {
 	}
 	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "names cannot be resolved: no name server is configured that could answer", Reference: "resolv.conf(5)",
 		Evidence: []string{"resolv.conf: nameserver " + cmp.Or(strings.Join(r.Servers, ", "), "absent") + "; nothing listens on UDP port 53 here"}, Fix: on(h.name, h.alone, "start the local resolver, or name a server in /etc/resolv.conf")}
+}
+
+// resolverUnresolved finds name servers that are neighbours and do not answer ARP or neighbour
+// discovery. Others can only be asked (resolver-dead).
+func resolverUnresolved(f observed, h *host) *record.Finding {
+	r := h.state.Resolver
+	if r == nil {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Reference: "resolv.conf(5); RFC 826",
+		Fix: on(h.name, h.alone, "name a server that answers first in /etc/resolv.conf; until then: options timeout:1 attempts:2")}
+	for i, server := range r.Servers {
+		address, _, _ := strings.Cut(server, "%")
+		for _, n := range h.reading.Snapshot.Neighbours {
+			if n.Address != address || !failed(n) || f.filtered(h, n) {
+				continue
+			}
+			if finding.Evidence = append(finding.Evidence, failedRow(n)); finding.Confidence != "" {
+				continue
+			}
+			finding.Confidence, finding.Summary = record.Possible, fmt.Sprintf("the name server %s is not on its link", server)
+			if i == 0 {
+				finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it (5 s unless options timeout says less)", server)
+			}
+		}
+	}
+	if len(finding.Evidence) == 0 {
+		return nil
+	}
+	finding.Evidence = append([]string{"resolv.conf: nameserver " + strings.Join(r.Servers, ", ")}, finding.Evidence...)
+	return finding
 }
 
 func resolverSearch(_ observed, h *host) *record.Finding {
@@ -226,6 +258,14 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 	}
 	f := gather(trial, &t)
 	for i, h := range f.hosts {
+		h.foreign = map[string]bool{}
+		for _, other := range f.hosts {
+			for _, p := range other.netifs {
+				if other != h && p.mac != "" {
+					h.foreign[p.mac] = true
+				}
+			}
+		}
 		s := list[i]
 		h.state, h.overS, h.boot, h.cpus, h.pasted = s.State, s.OverS, boot, s.Host.CPUs, s.Pasted
 		h.counted, h.queued = counted(h.reading), queued(h.reading)

@@ -68,6 +68,12 @@ func TestHostRules(t *testing.T) {
 	grown := func(name string, n int64) func(*record.HostSnapshot) {
 		return func(s *record.HostSnapshot) { s.Reading.End.SNMP[name] = n }
 	}
+	static := func(address, mac string) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) {
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: address, MAC: mac, State: "PERMANENT"}}
+			s.Reading.Snapshot.Answers = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:00:99"}}
+		}
+	}
 	off := false
 	for _, test := range []struct {
 		id     string // empty: nothing is found
@@ -115,6 +121,20 @@ func TestHostRules(t *testing.T) {
 			s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}}
 			s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "127.0.0.53:53"}}
 		}},
+		{"resolver-unresolved", func(s *record.HostSnapshot) {
+			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9", "192.0.2.10"}}
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", State: "FAILED"}}
+		}},
+		{"duplicate-address", func(s *record.HostSnapshot) {
+			s.Reading.Snapshot.Interfaces[0].Duplicates = []string{"2001:db8::1/64"}
+		}},
+		{"wrong-neighbour", static("192.0.2.9", "02:00:00:00:00:aa")},
+		{"static-neighbour", static("192.0.2.9", "02:00:00:00:00:99")}, // who answers
+		{"static-neighbour", static("192.0.2.9", "00:00:5e:00:01:07")}, // a virtual router's
+		{"static-neighbour", static("192.0.2.8", "02:00:00:00:00:aa")}, // nothing answers
+		{"udp-buffer-overflow", grown("Udp6.RcvbufErrors", 3)},
+		{"fragmentation-needed", grown("Ip6.FragFails", 3)},
+		{"", grown("Ip6.OutNoRoutes", 300)}, // a host without IPv6 looks names up
 		{"resolver-search-long", func(s *record.HostSnapshot) {
 			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9"}, Search: []string{"a", "b", "c"}, Options: []string{"ndots:5"}}
 		}},

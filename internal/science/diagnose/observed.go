@@ -30,6 +30,7 @@ type host struct {
 	byMAC     map[string]*netif // nil: several interfaces have it
 
 	// Of a snapshot of the host:
+	foreign map[string]bool // the MAC addresses of the other hosts
 	state   record.HostState
 	overS   float64 // between the readings
 	boot    bool    // the first reading is that of the boot

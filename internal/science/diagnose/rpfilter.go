@@ -15,21 +15,49 @@ import (
 // interfaces together, and none of the ARP requests that it drops.
 const filterCounter = "TcpExt.IPReversePathFilter"
 
-// strict are the interfaces with a strict reverse-path filter that take packets in.
-func (h *host) strict() (list []*netif) {
+// Values of rp_filter. Both drop what comes from a source to which there is no route.
+const strict, loose = 1, 2
+
+// filtering are the interfaces with a reverse-path filter of a kind that take packets in.
+func (h *host) filtering(kind int) (list []*netif) {
 	for _, p := range h.netifs[:min(len(h.netifs), mostInterfaces)] {
-		if p.up && !p.member && h.effective("rp_filter", p) == 1 {
+		if p.up && !p.member && h.effective("rp_filter", p) == kind {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
+// looseFilter finds a loose reverse-path filter that drops packets or ARP requests, where no
+// interface has a strict one.
+func looseFilter(f observed, h *host) *record.Finding {
+	where := h.filtering(loose)
+	if len(where) == 0 || len(h.filtering(strict)) > 0 {
+		return nil
+	}
+	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Reference: filterReference,
+		Summary: "the loose reverse-path filter drops what comes from addresses to which this host has no route",
+		Fix:     on(h.name, h.alone, "a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1")}
+	if dropped := h.grown(filterCounter); dropped > 0 {
+		finding.Confidence, finding.Evidence = record.Certain, []string{h.grewRow(filterCounter, dropped)}
+	}
+	if !h.boot {
+		for _, r := range f.droppedRequests(h) {
+			finding.Evidence = append(finding.Evidence, r.row)
+		}
+	}
+	if len(finding.Evidence) == 0 {
+		return nil
+	}
+	finding.Evidence = append(finding.Evidence, h.setting("rp_filter", where[0]))
+	return finding
+}
+
 // strictFilter finds a strict reverse-path filter that drops packets or ARP requests, or that
 // would: on interfaces which share a subnet all answers leave by one.
 func strictFilter(f observed, h *host) *record.Finding {
-	strict := h.strict()
-	if len(strict) == 0 {
+	netifs := h.filtering(strict)
+	if len(netifs) == 0 {
 		return nil
 	}
 	finding := &record.Finding{Host: h.name, Reference: filterReference}
@@ -40,13 +68,18 @@ func strictFilter(f observed, h *host) *record.Finding {
 		finding.Confidence = record.Certain
 		finding.Evidence = []string{h.grewRow(filterCounter, dropped)}
 		var why []string
-		where, names, why = f.dropping(h, strict, dropped)
+		where, names, why = f.dropping(h, netifs, dropped)
 		finding.Evidence = append(finding.Evidence, why...)
 	} else if h.boot {
 		return nil // tables and settings are those of now
 	}
-	for _, r := range f.droppedRequests(h) {
+	var unrouted []netip.Addr
+	requests := f.droppedRequests(h)
+	for _, r := range requests {
 		finding.Evidence = append(finding.Evidence, r.row)
+		if r.unrouted.IsValid() {
+			unrouted = append(unrouted, r.unrouted)
+		}
 		if dropped == 0 && !slices.Contains(where, r.at) {
 			where = append(where, r.at)
 		}
@@ -55,15 +88,19 @@ func strictFilter(f observed, h *host) *record.Finding {
 		finding.Confidence, names = record.Likely, interfaceNames(where)
 	}
 	if len(where) == 0 {
-		if where = sharing(strict); len(where) == 0 {
+		if where = sharing(netifs); len(where) == 0 {
 			return nil
 		}
 		names = oneOf(where)
 		finding.Evidence = append(finding.Evidence, interfaceNames(where)+" are on one subnet")
 	}
-	finding.Summary = fmt.Sprintf("the strict reverse-path filter drops what comes by %s from senders that are answered by another interface", names)
+	finding.Summary = fmt.Sprintf("the strict reverse-path filter drops what comes by %s from senders that are answered by another interface, or by none", names)
 	for _, p := range where[:min(len(where), 3)] {
 		finding.Evidence = append(finding.Evidence, h.setting("rp_filter", p))
+	}
+	if len(unrouted) > 0 && len(unrouted) == len(requests) { // the loose filter drops these as well
+		finding.Fix = on(h.name, h.alone, fmt.Sprintf("a route back: ip route add %s via GATEWAY dev %s", unrouted[0], where[0].name))
+		return finding
 	}
 	finding.Fix, finding.Settings = h.fixed([]string{"make routes symmetric (a rule and a table for each source address), or the loose filter:"}, "net.ipv4.conf.all.rp_filter", "2")
 	return finding
@@ -160,8 +197,8 @@ func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
 	}
 	for _, n := range h.entries() {
 		source := parse(n.Address)
-		if out := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.name && resolved(n) && out != "" {
-			add(fmt.Sprintf("%s is a neighbour on %s, and is answered by %s", source, p.name, out))
+		if how, _ := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.name && resolved(n) && how != "" {
+			add(fmt.Sprintf("%s is a neighbour on %s, and is answered %s", source, p.name, how))
 		}
 	}
 	for _, peer := range f.hosts {
@@ -174,8 +211,8 @@ func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
 				continue
 			}
 			for _, source := range peer.senders(n.Interface, target) {
-				if out := h.elsewhere(target, source, p); out != "" {
-					add(fmt.Sprintf("%s sends from %s to %s, and is answered by %s", peer.name, source, p.name, out))
+				if how, _ := h.elsewhere(target, source, p); how != "" {
+					add(fmt.Sprintf("%s sends from %s to %s, and is answered %s", peer.name, source, p.name, how))
 				}
 			}
 		}
@@ -186,8 +223,9 @@ func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
 // droppedRequest is a neighbour entry of a peer without an answer, although a host holds the
 // address, because the strict filter of the host's interface drops the request.
 type droppedRequest struct {
-	at  *netif
-	row string // of the evidence
+	at       *netif
+	row      string     // of the evidence
+	unrouted netip.Addr // the sender, if the host has no route to it
 }
 
 // droppedRequests lists such entries of a host's addresses, at most four.
@@ -215,7 +253,7 @@ func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
 		return nil
 	}
 	at := h.holder(target)
-	if at == nil || !at.up || at.member || h.effective("rp_filter", at) != 1 {
+	if at == nil || !at.up || at.member || h.effective("rp_filter", at) < 1 {
 		return nil
 	}
 	arrived := true // as far as is known
@@ -224,12 +262,16 @@ func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
 		arrived = i < 0 || h.counted[i].RxPackets > 0
 	}
 	for _, source := range peer.senders(n.Interface, target) {
-		out := h.elsewhere(target, source, at)
-		by := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == out })
-		if arrived && by >= 0 && h.answers(at, at, h.netifs[by]) {
-			return &droppedRequest{at, fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s by %s, so %s drops the ARP request",
-				peer.name, source, target, n.State, n.Interface, h.name, source, out, at.name)}
+		how, out := h.elsewhere(target, source, at)
+		if !arrived || how == "" || out != nil && h.effective("rp_filter", at) == loose || !h.answers(at, at, out) {
+			continue
 		}
+		u := &droppedRequest{at: at, row: fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s %s, so %s drops the ARP request",
+			peer.name, source, target, n.State, n.Interface, h.name, source, how, at.name)}
+		if out == nil {
+			u.unrouted = source
+		}
+		return u
 	}
 	return nil
 }
@@ -257,33 +299,48 @@ func (h *host) senders(name string, target netip.Addr) (list []netip.Addr) {
 		for _, p := range h.netifs {
 			add(p, false)
 		}
+		for _, r := range h.reading.Snapshot.Routes { // addresses of the loopback are local routes only
+			to, known := destination(r, true)
+			if known && r.Table == localTable && strings.HasPrefix(r.Text, "local ") && to.IsSingleIP() && !to.Addr().IsLoopback() {
+				add(&netif{prefixes: []netip.Prefix{to}}, false)
+			}
+		}
 	}
 	return list
 }
 
-// elsewhere is the interface by which the host sends to an address, if it is another than p;
-// empty: it is p, or not known. A route with several next hops counts for each of its
-// interfaces, as in the kernel (fib_info_nh_uses_dev).
-func (h *host) elsewhere(from, to netip.Addr, p *netif) string {
+// elsewhere says how the host sends to an address, if not by p: by another interface ("by
+// eth0"), or, without a route, by none; empty: by p, or not known. A route with several next
+// hops counts for each of its interfaces, as in the kernel (fib_info_nh_uses_dev).
+func (h *host) elsewhere(from, to netip.Addr, p *netif) (how string, out *netif) {
 	if out := h.lookup(from, to); out != nil {
 		if out == p {
-			return ""
+			return "", nil
 		}
-		return out.name
+		return "by " + out.name, out
 	}
 	if !to.Is4() || h.holder(to) != nil {
-		return ""
+		return "", nil
 	}
-	names := h.egress(from, to)
-	if len(names) == 0 || slices.Contains(names, p.name) {
-		return ""
+	names, known := h.egress(from, to)
+	switch i := slices.IndexFunc(h.netifs, func(p *netif) bool { return len(names) > 0 && p.name == names[0] }); {
+	case !known || slices.Contains(names, p.name):
+		return "", nil
+	case len(names) == 0:
+		return "by none: it has no route there", nil
+	case i >= 0:
+		return "by " + names[0], h.netifs[i]
 	}
-	return names[0]
+	return "", nil
 }
 
 // egress are the interfaces of the route to an address, as the host's rules and tables have it;
-// none: there is no route, or a rule selects by what is not known here.
-func (h *host) egress(from, to netip.Addr) (names []string) {
+// none: there is no route, or one that discards. Not known: the routes were not read, or a rule
+// selects by what is not known here.
+func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
+	if len(h.reading.Snapshot.Routes) == 0 {
+		return nil, false
+	}
 	rules := slices.Clone(h.reading.Snapshot.Rules)
 	slices.SortStableFunc(rules, func(a, b record.RuleEntry) int { return a.Priority - b.Priority })
 	if len(rules) == 0 {
@@ -295,7 +352,7 @@ func (h *host) egress(from, to netip.Addr) (names []string) {
 	}
 	for _, rule := range rules {
 		if rule.Other {
-			return nil
+			return nil, false
 		}
 		if !selects(rule.From, from) || !selects(rule.To, to) {
 			continue
@@ -318,7 +375,7 @@ func (h *host) egress(from, to netip.Addr) (names []string) {
 		if _, name := via(best); len(names) == 0 && name != "" && !strings.HasPrefix(best.Text, "broadcast ") && !strings.HasPrefix(best.Text, "local ") {
 			names = append(names, name)
 		}
-		return names
+		return names, true
 	}
-	return nil
+	return nil, true
 }

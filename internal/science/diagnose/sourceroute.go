@@ -136,13 +136,13 @@ func (h *host) egressLines(list []asymmetry) []string {
 // does not count them, so a peer that cannot resolve an address is a trace too.
 func rpFilterDrop(f observed, h *host) *record.Finding {
 	dropped := h.reading.SNMPDelta(filterCounter)
-	strict := h.strict()
-	if len(strict) == 0 {
+	filtering := h.filtering(strict)
+	if len(filtering) == 0 {
 		return nil
 	}
 	var list []asymmetry
 	for _, d := range h.asymmetries() {
-		if d.source.Is4() && slices.Contains(strict, d.holder) { // IPv6 has no such filter
+		if d.source.Is4() && slices.Contains(filtering, d.holder) { // IPv6 has no such filter
 			list = append(list, d)
 		}
 	}
@@ -176,7 +176,7 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 		where, names = []*netif{list[0].holder}, list[0].holder.name
 	} else {
 		var why []string
-		where, names, why = f.dropping(h, strict, dropped)
+		where, names, why = f.dropping(h, filtering, dropped)
 		evidence = append(evidence, why...)
 	}
 	for _, p := range where[:min(len(where), 3)] {
