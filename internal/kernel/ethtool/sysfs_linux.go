@@ -104,10 +104,15 @@ func (h *Handle) Interrupts(links []netlink.Link) (list []int) {
 	return slices.Compact(list)
 }
 
-// irqs are the interrupts of a device, in order.
+// irqs are the interrupts of a device, in order. Those of a virtio device are its parent's, a
+// PCI device.
 func (s sysfs) irqs(device string) (list []int) {
-	names := []string{text(device, "irq")}
-	if messages, _ := os.ReadDir(filepath.Join(device, "msi_irqs")); len(messages) > 0 {
+	if bus, _ := os.Readlink(filepath.Join(device, "subsystem")); filepath.Base(bus) == "virtio" {
+		device += "/.." // the kernel's: package filepath would take it from the link instead
+	}
+	line, _ := os.ReadFile(device + "/irq")
+	names := []string{strings.TrimSpace(string(line))}
+	if messages, _ := os.ReadDir(device + "/msi_irqs"); len(messages) > 0 {
 		names = nil
 		for _, m := range messages {
 			names = append(names, m.Name())
