@@ -85,6 +85,16 @@ func TestProbe(t *testing.T) {
 				t.Errorf("%q is not in %q", want, sent)
 			}
 		}
+		// What had no time is missing, and not unanswered.
+		b.in("client", func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // within the echo requests
+			defer cancel()
+			p, err := probe.Run(ctx, "10.0.0.1", probe.Options{Port: 7000, Servers: []string{"10.0.0.3"}})
+			if p.Echo != nil || p.PathMTU != nil || len(p.Connects) > 0 || len(p.Resolvers) > 0 || len(p.Missing) != 3 {
+				t.Errorf("%+v", p)
+			}
+			return err
+		})
 		// A router's message names the size.
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other", "ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr 02:00:00:99:99:99 dev narrow0")

@@ -120,6 +120,17 @@ func (p *prober) within(d time.Duration) time.Time {
 	return at
 }
 
+// has reports whether there is as much time left. If not, a part is missing: what had no time to
+// be answered is not unanswered.
+func (p *prober) has(d time.Duration, part string) bool {
+	end, bounded := p.ctx.Deadline()
+	if p.ctx.Err() == nil && (!bounded || time.Until(end) >= d) {
+		return true
+	}
+	p.missing(part, context.DeadlineExceeded)
+	return false
+}
+
 // route finds the interface by which packets to the peer leave, which may be another one than
 // that of their source address.
 func (p *prober) route() {
@@ -243,6 +254,9 @@ func (p *prober) echo() {
 		take(a)
 	}
 	p.sent("%d ICMP echo requests of %d bytes, %s apart", e.Sent, bytes, echoPause)
+	if !p.has(0, "echo") {
+		return
+	}
 	slices.Sort(times)
 	if e.Received = len(times); e.Received > 0 {
 		e.MinMs, e.MedianMs, e.MaxMs = times[0], times[len(times)/2], times[len(times)-1]
@@ -293,10 +307,6 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 	m := &record.PathMTUProbe{}
 	low, high := least, most+1
 	for next := most; low < high-1 || m.MTU == 0; next = (low + high) / 2 {
-		if p.ctx.Err() != nil {
-			p.missing("path_mtu", p.ctx.Err())
-			return
-		}
 		if passes(next) {
 			m.MTU, low = next, next
 		} else {
@@ -310,11 +320,14 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 			}
 			high, reported = reported, 0
 		}
-		if high <= least {
+		if high <= least || p.ctx.Err() != nil {
 			break
 		}
 	}
 	p.sent("%d ICMP echo requests of %d to %d bytes that must not be fragmented", n, least, most)
+	if !p.has(0, "path_mtu") {
+		return
+	}
 	p.PathMTU = m
 }
 
@@ -323,8 +336,11 @@ func (p *prober) connect(port int) {
 		return
 	}
 	for range connects {
+		if !p.has(connectWait, "connections") {
+			break
+		}
 		began := time.Now()
-		d := net.Dialer{Deadline: p.within(connectWait), FallbackDelay: -1}
+		d := net.Dialer{Deadline: time.Now().Add(connectWait), FallbackDelay: -1}
 		c, err := d.DialContext(p.ctx, "tcp", netip.AddrPortFrom(p.address, uint16(port)).String())
 		one := record.ConnectProbe{Port: port, Ms: ms(began)}
 		var timeout net.Error
@@ -344,7 +360,9 @@ func (p *prober) connect(port int) {
 			break
 		}
 	}
-	p.sent("%d TCP connections to port %d, without data", len(p.Connects), port)
+	if len(p.Connects) > 0 {
+		p.sent("%d TCP connections to port %d, without data", len(p.Connects), port)
+	}
 }
 
 // names asks each name server for the name of the peer's address.
@@ -358,8 +376,11 @@ func (p *prober) names(servers []string) {
 		servers = r.Servers
 	}
 	for _, server := range servers[:min(len(servers), mostServers)] {
+		if !p.has(resolverWait, "name server "+server) {
+			break
+		}
 		began := time.Now()
-		name, err := reverse(p.address, server, p.within(resolverWait))
+		name, err := reverse(p.address, server, time.Now().Add(resolverWait))
 		one := record.ResolverProbe{Server: server, Ms: ms(began)}
 		if err != nil {
 			one.Error = err.Error()
