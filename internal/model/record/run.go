@@ -367,7 +367,11 @@ type Finding struct {
 	// Subject is what it is about if that is of no one host, such as an address that several
 	// may have; absent: its host.
 	Subject string `json:"subject,omitempty"`
-	// ExplainedBy is a finding about the same from which this one follows; absent: none.
+	// Toward is the other host to which all connections that it is about lead; absent: they lead
+	// to several, or that is not known.
+	Toward string `json:"toward,omitempty"`
+	// ExplainedBy is a finding from which this one follows: about the same, or of the host that it
+	// is toward; absent: none.
 	ExplainedBy string `json:"explained_by,omitempty"`
 	// Boot: of a host's snapshot, by what it counted before the first reading alone.
 	Boot bool `json:"since_boot,omitempty"`
@@ -381,12 +385,17 @@ func (f Finding) About(o Finding) bool {
 	return f.Host == o.Host
 }
 
+// Follows reports whether a finding was found to follow from another one.
+func (f Finding) Follows(cause Finding) bool {
+	return f.ExplainedBy == cause.ID && (f.About(cause) || f.Toward == cause.Host)
+}
+
 // Alike groups findings that say the same of several hosts, in the order of the first of each.
 func Alike(findings []Finding) (groups [][]Finding) {
 	for _, f := range findings {
 		i := slices.IndexFunc(groups, func(group []Finding) bool {
 			o := group[0]
-			return f.ID == o.ID && f.Confidence == o.Confidence && f.Summary == o.Summary && f.Subject == o.Subject && f.ExplainedBy == o.ExplainedBy
+			return f.ID == o.ID && f.Confidence == o.Confidence && f.Summary == o.Summary && f.Subject == o.Subject && f.Toward == o.Toward && f.ExplainedBy == o.ExplainedBy
 		})
 		if i < 0 {
 			groups = append(groups, []Finding{f})

@@ -6,14 +6,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-func finWait(_ observed, h *host) *record.Finding {
+func finWait(f observed, h *host) *record.Finding {
 	const many = 20
 	n := h.state.TCP["FIN-WAIT-2"]
 	if n < many {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: h.beside(n), Summary: "peers do not close connections that this host has closed", Reference: "RFC 9293, section 3.6; " + ipSysctl + " (tcp_fin_timeout)",
-		Evidence: append([]string{fmt.Sprintf("%d connections in FIN-WAIT-2", n)}, h.connections(func(c record.Connection) bool { return c.State == "FIN-WAIT-2" }, 3)...),
+	waits := func(c record.Connection) bool { return c.State == "FIN-WAIT-2" }
+	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: h.beside(n), Summary: "peers do not close connections that this host has closed", Reference: "RFC 9293, section 3.6; " + ipSysctl + " (tcp_fin_timeout)",
+		Evidence: append([]string{fmt.Sprintf("%d connections in FIN-WAIT-2", n)}, h.connections(waits, 3)...),
 		Fix:      on(h.name, h.alone, "the program at the peer does not call close(2): on it, ss -tnp state close-wait")}
 }
 
@@ -47,26 +48,28 @@ func (h *host) waiting(where func(*record.TCPInfo) bool) func(record.Connection)
 	}
 }
 
-func windowClosed(_ observed, h *host) *record.Finding {
-	rows := h.connections(h.waiting(func(i *record.TCPInfo) bool {
+func windowClosed(f observed, h *host) *record.Finding {
+	closed := h.waiting(func(i *record.TCPInfo) bool {
 		return i.Backoff > 0 && i.Lacking("snd_wnd_bytes") == "" && i.SndWnd < i.SndMSS
-	}), 6)
+	})
+	rows := h.connections(closed, 6)
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "peers have closed their windows: their programs do not read what is sent to them", Evidence: rows, Reference: "RFC 9293, section 3.8.6",
+	return &record.Finding{Host: h.name, Toward: f.toward(h, closed), Confidence: record.Likely, Summary: "peers have closed their windows: their programs do not read what is sent to them", Evidence: rows, Reference: "RFC 9293, section 3.8.6",
 		Fix: on(h.name, h.alone, "at the peer: ss -tnp shows which program has data in Recv-Q; doctor there finds unread-data")}
 }
 
 // limited reports whether a connection spent much of its busy time in one of its states.
 func limited(us, busy uint64) bool { return us >= 300_000 && 2*us >= busy }
 
-func windowLimited(_ observed, h *host) *record.Finding {
+func windowLimited(f observed, h *host) *record.Finding {
 	const unscaled = 1 << 16
+	waits := h.waiting(func(i *record.TCPInfo) bool { return limited(i.RwndLimitedUs, i.BusyUs) })
 	var rows []string
 	confidence := record.Possible // a fast path: the peer may read as fast as it can
 	for _, c := range h.state.Notable {
-		if h.waiting(func(i *record.TCPInfo) bool { return limited(i.RwndLimitedUs, i.BusyUs) })(c) && len(rows) < 6 {
+		if waits(c) && len(rows) < 6 {
 			row := fmt.Sprintf("%s to %s: %.3g of %.3g s limited by the peer's window", c.Local, c.Remote, float64(c.Info.RwndLimitedUs)/1e6, float64(c.Info.BusyUs)/1e6)
 			if c.Info.Lacking("snd_wnd_bytes") == "" {
 				row += fmt.Sprintf(", which is %d bytes", c.Info.SndWnd)
@@ -80,7 +83,7 @@ func windowLimited(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: confidence, Summary: "connections wait for the receive windows of their peers, which are too small or read slowly", Evidence: rows, Reference: "tcp(7) (TCP_INFO, rwnd_limited); RFC 7323",
+	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: confidence, Summary: "connections wait for the receive windows of their peers, which are too small or read slowly", Evidence: rows, Reference: "tcp(7) (TCP_INFO, rwnd_limited); RFC 7323",
 		Fix: on(h.name, h.alone, "at the peer: no SO_RCVBUF in the program, net.ipv4.tcp_rmem up to twice rate × round-trip time: linerate limits bdp; or a program that reads faster")}
 }
 

@@ -44,8 +44,9 @@ type rule struct {
 	load bool
 	// parts are those of a host's state that it needs.
 	parts []string
-	// explains are the rules whose findings of the same host follow from this one's.
-	explains []string
+	// explains are the rules whose findings of the same host follow from this one's; atPeers are
+	// those whose findings follow from it on other hosts, whose connections lead to this one.
+	explains, atPeers []string
 }
 
 // each makes a rule's find of a function that looks at one of several subjects, such as a

@@ -28,11 +28,14 @@ func filterDrop(id string, reasons []string, by, reference, fix string) rule {
 			}
 			return findings
 		},
-		explains: filterExplains,
+		explains: filterExplains, atPeers: filterAtPeers,
 	}
 }
 
-// filterExplains are the rules whose findings follow from packets that are dropped by a filter.
+// filterAtPeers and filterExplains are the rules whose findings follow from packets that are
+// dropped by a filter: on the hosts whose connections lead there, and on the filter's own.
+var filterAtPeers = []string{"syn-unanswered", "unacknowledged"}
+
 var filterExplains = []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards", "udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"}
 
 func (h *host) filtered(names []string, by, reference, fix string) (findings []record.Finding) {

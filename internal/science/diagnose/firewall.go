@@ -15,7 +15,7 @@ const nftDropped = "nftables.drop"
 var firewallRules = []rule{
 	{id: "firewall-drop", host: true, growth: true, parts: []string{"nftables"}, find: firewallDrops, sameCause: sameSummary,
 		about:    "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
-		explains: append([]string{"netfilter-drop"}, filterExplains...)},
+		explains: append([]string{"netfilter-drop"}, filterExplains...), atPeers: filterAtPeers},
 	{id: "nft-set-full", host: true, own: true, parts: []string{"nftables"}, find: fullSets, sameCause: sameSummary,
 		about: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more."},
 	{id: "nft-quota-used", host: true, own: true, parts: []string{"nftables"}, find: usedQuotas, sameCause: sameSummary,

@@ -25,8 +25,8 @@ type growth struct {
 	fix                            []string
 	settings                       []string // keys and values, by turns, as in parameters
 	// more is further evidence; nil: none. false: nothing is found after all.
-	more     func(*host) ([]string, bool)
-	explains []string // as of rule
+	more              func(*host) ([]string, bool)
+	explains, atPeers []string // as of rule
 	// Verdict of the drop table on packets that are counted: empty, if the counters are no
 	// packets.
 	verdict string
@@ -41,7 +41,7 @@ func (g growth) rule() rule {
 	if g.share > 0 {
 		about += fmt.Sprintf(", and %g %% of %s", 100*g.share, strings.Join(g.of, " + "))
 	}
-	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains}
+	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
 }
 
 func (g growth) find(_ observed, h *host) *record.Finding {

@@ -13,7 +13,7 @@ import (
 
 // Rules about the machine, its clock and its resolver.
 var hostRules = []rule{
-	{id: "conntrack-full", host: true, own: true, about: "The connection tracking table is at least 90 % full.", parts: []string{"conntrack"}, find: each(everyHost, conntrackFull), explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}},
+	{id: "conntrack-full", host: true, own: true, about: "The connection tracking table is at least 90 % full.", parts: []string{"conntrack"}, find: each(everyHost, conntrackFull), explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
 	{id: "files-exhausted", host: true, own: true, about: "The machine's open files are at least 90 % of fs.file-max.", parts: []string{"open files"}, find: each(everyHost, filesExhausted), explains: []string{"accept-queue-full"}},
 	{id: "slow-clock-source", host: true, own: true, about: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.", parts: []string{"clock"}, find: each(everyHost, slowClock)},
 	{id: "clock-unsynchronised", host: true, own: true, about: "The kernel says that its clock is not synchronised (STA_UNSYNC).", parts: []string{"clock"}, find: each(everyHost, clockUnsynchronised)},
@@ -171,12 +171,15 @@ type Rule struct {
 	Parts []string `json:"parts,omitempty"`
 	// Explains are rules whose findings follow from this one's.
 	Explains []string `json:"explains,omitempty"`
+	// AtPeers are rules whose findings follow from this one's on hosts whose connections lead to
+	// its host.
+	AtPeers []string `json:"at_peers,omitempty"`
 }
 
 // Rules are those of Hosts, in the order in which their findings are listed.
 func Rules() (list []Rule) {
 	for _, r := range rules {
-		list = append(list, Rule{r.id, r.about, !r.host, r.growth, r.parts, r.explains})
+		list = append(list, Rule{r.id, r.about, !r.host, r.growth, r.parts, r.explains, r.atPeers})
 	}
 	return list
 }
@@ -450,9 +453,12 @@ func explain(findings []record.Finding) {
 	}
 }
 
-// explainedBy reports whether a finding follows from another one about the same. Of two rules that
-// explain each other neither does.
+// explainedBy reports whether a finding follows from another one about the same, or of the host to
+// which its connections lead. Of two rules that explain each other neither does.
 func explainedBy(f, cause record.Finding) bool {
-	return cause.About(f) && cause.ID != f.ID &&
-		slices.Contains(ruleOf(cause.ID).explains, f.ID) && !slices.Contains(ruleOf(f.ID).explains, cause.ID)
+	r := ruleOf(cause.ID)
+	if f.Toward == cause.Host && slices.Contains(r.atPeers, f.ID) {
+		return true
+	}
+	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.explains, f.ID) && !slices.Contains(ruleOf(f.ID).explains, cause.ID)
 }

@@ -19,7 +19,7 @@ type parameter struct {
 	wrong   func(int64) bool
 	// confidence that it costs something.
 	confidence, summary, value, reference string
-	explains                              []string
+	explains, atPeers                     []string
 	// cost is a further row with what the value costs; nil: none.
 	cost func(int64) string
 }
@@ -46,14 +46,14 @@ const small = 1 << 20 // of a buffer's largest size; the kernel's own is 4 MiB a
 
 var parametersOf = []parameter{
 	{id: "window-scaling-off", key: "net.ipv4.tcp_window_scaling", wrong: is(0), confidence: record.Certain, value: "1",
-		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, explains: []string{"receive-buffer-small"},
+		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, explains: []string{"receive-buffer-small"}, atPeers: []string{"window-limited"},
 		cost: func(int64) string { return windowCost(65535, 65535) }},
 	{id: "sack-off", key: "net.ipv4.tcp_sack", wrong: is(0), confidence: record.Likely, value: "1",
 		summary: "selective acknowledgements are off: each lost segment costs a round trip", reference: "RFC 2018; " + ipSysctl},
 	{id: "timestamps-off", key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1",
 		summary: "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", reference: "RFC 7323; " + ipSysctl},
 	{id: "receive-buffer-small", key: "net.ipv4.tcp_rmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
-		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, cost: receiveCost},
+		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"}, cost: receiveCost},
 	{id: "send-buffer-small", key: "net.ipv4.tcp_wmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
 		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost},
 	{id: "autotuning-off", key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
@@ -105,7 +105,7 @@ var parametersOf = []parameter{
 }
 
 func (p parameter) rule() rule {
-	return rule{id: p.id, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, find: each(everyHost, func(_ observed, h *host) *record.Finding {
+	return rule{id: p.id, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers, find: each(everyHost, func(_ observed, h *host) *record.Finding {
 		n := h.number(p.key, p.field)
 		if n < 0 || !p.wrong(n) {
 			return nil

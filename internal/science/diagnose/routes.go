@@ -11,7 +11,7 @@ import (
 
 // Rules about routes and rules, of one host and of two hosts towards each other.
 var policyRules = []rule{
-	{id: "return-route-missing", host: true, about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.", parts: []string{"routes", "sockets"}, find: returnRoutes, sameCause: sameSummary, explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}},
+	{id: "return-route-missing", host: true, about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.", parts: []string{"routes", "sockets"}, find: returnRoutes, sameCause: sameSummary, explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, atPeers: []string{"syn-unanswered"}},
 	{id: "nexthop-dead", host: true, about: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.", parts: []string{"nexthops"}, find: nexthopGroups, sameCause: sameSummary, explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
 	{id: "rule-without-routes", host: true, about: "A routing rule leads to a table that has no routes.", parts: []string{"routes"}, find: each(everyHost, emptyTables)},
 	{id: "rules-many", host: true, about: "There are more than 100 routing rules, through which each lookup goes in order.", parts: []string{"routes"}, find: each(everyHost, manyRules)},

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -10,19 +12,19 @@ import (
 
 // Rules about sockets and the states of connections.
 var socketRules = []rule{
-	{id: "accept-queue-full", host: true, about: "More connections wait for accept(2) than a listener's backlog.", parts: socketParts, find: each(everyHost, acceptQueueFull), explains: []string{"listen-overflow", "tcp-retransmissions"}},
+	{id: "accept-queue-full", host: true, about: "More connections wait for accept(2) than a listener's backlog.", parts: socketParts, find: each(everyHost, acceptQueueFull), explains: []string{"listen-overflow", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
 	{id: "backlog-small", host: true, about: "A listener's backlog is below 8, on an address other than the loopback's.", parts: socketParts, find: each(everyHost, backlogSmall), explains: []string{"accept-queue-full", "listen-overflow"}},
-	{id: "close-wait", host: true, about: "At least 20 connections are in CLOSE-WAIT.", parts: socketParts, find: each(everyHost, closeWait)},
+	{id: "close-wait", host: true, about: "At least 20 connections are in CLOSE-WAIT.", parts: socketParts, find: each(everyHost, closeWait), atPeers: []string{"fin-wait-many"}},
 	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "connect-fails", "connections-timed-out"}},
 	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "connections-timed-out"}},
-	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}},
+	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}, atPeers: []string{"peer-window-closed", "window-limited"}},
 	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow", "udp-socket-dropped"}},
 	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
 	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT are at least half as many as the local port range has ports.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
 	{id: "fin-wait-many", host: true, about: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, finWait)},
 	{id: "closing-unanswered", host: true, about: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, closingUnanswered), explains: []string{"orphans-many", "tcp-retransmissions"}},
 	{id: "peer-window-closed", host: true, load: true, about: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for a larger one more than once.", parts: socketParts, find: each(everyHost, windowClosed), explains: []string{"window-limited", "send-buffer-limited"}},
-	{id: "window-limited", host: true, load: true, about: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the window of its peer; likely if that is below 64 KiB.", parts: socketParts, find: each(everyHost, windowLimited)},
+	{id: "window-limited", host: true, load: true, about: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the window of its peer; likely if that is below 64 KiB.", parts: socketParts, find: each(everyHost, windowLimited), explains: []string{"spurious-retransmissions", "tail-loss"}},
 	{id: "send-buffer-limited", host: true, load: true, about: "A connection spent at least 0.3 s, and half of its busy time, with a full send buffer.", parts: socketParts, find: each(everyHost, sendBufferLimited)},
 	{id: "mss-small", host: true, about: "An established connection with data to send has segments of less than 1,000 bytes, though its path takes 1,280 and more.", parts: socketParts, find: each(everyHost, mssSmall)},
 	{id: "udp-socket-dropped", host: true, about: "A UDP socket has dropped datagrams since it was opened.", parts: socketParts, find: each(everyHost, socketDropped)},
@@ -83,7 +85,24 @@ func (h *host) connections(where func(record.Connection) bool, most int) (rows [
 	return rows
 }
 
-func synUnanswered(_ observed, h *host) *record.Finding {
+// toward is the other host to which all connections lead of which a condition holds; empty: they
+// lead to several, or to one that is not known.
+func (f observed) toward(h *host, where func(record.Connection) bool) (name string) {
+	for _, c := range h.state.Notable {
+		if !where(c) {
+			continue
+		}
+		remote, err := netip.ParseAddrPort(c.Remote)
+		i := slices.IndexFunc(f.hosts, func(o *host) bool { return o != h && o.holder(remote.Addr().Unmap()) != nil })
+		if err != nil || i < 0 || name != "" && name != f.hosts[i].name {
+			return ""
+		}
+		name = f.hosts[i].name
+	}
+	return name
+}
+
+func synUnanswered(f observed, h *host) *record.Finding {
 	waits := func(c record.Connection) bool {
 		return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
 	}
@@ -91,11 +110,11 @@ func synUnanswered(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
+	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
 		Fix: on(h.name, h.alone, "ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"), Reference: "RFC 9293, section 3.8.1"}
 }
 
-func unacknowledged(_ observed, h *host) *record.Finding {
+func unacknowledged(f observed, h *host) *record.Finding {
 	const stalled = 2
 	waits := func(c record.Connection) bool {
 		i := c.Info
@@ -108,7 +127,7 @@ func unacknowledged(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
+	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
 		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
 }
 

@@ -150,7 +150,7 @@ func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
 		s := findingStatement(f, len(list) == 0, f.Evidence, f.Fix)
 		var follow []string
 		for _, other := range findings {
-			if other.ExplainedBy == f.ID && slices.ContainsFunc(group, other.About) {
+			if slices.ContainsFunc(group, other.Follows) {
 				follow = words.Distinct(follow, other.ID)
 			}
 		}

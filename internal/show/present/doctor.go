@@ -173,8 +173,15 @@ func Rule(r diagnose.Rule) document.Document {
 	if len(r.Parts) > 0 {
 		list = append(list, document.Statement{Label: "Needs", Text: strings.Join(r.Parts, ", ") + " of the snapshot"})
 	}
+	var follow []string
 	if len(r.Explains) > 0 {
-		list = append(list, document.Statement{Label: "Explains", Text: words.List(r.Explains) + ", on the same host"})
+		follow = append(follow, words.List(r.Explains)+", on the same host")
+	}
+	if len(r.AtPeers) > 0 {
+		follow = append(follow, words.List(r.AtPeers)+", on hosts whose connections lead to this one")
+	}
+	if len(follow) > 0 {
+		list = append(list, document.Statement{Label: "Explains", Text: strings.Join(follow, "; ")})
 	}
 	if len(list) > 0 {
 		d.Summary = [][]document.Block{list}
