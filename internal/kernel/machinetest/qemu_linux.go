@@ -9,9 +9,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // Modules of the devices that every QEMU machine has, and of those with a tree.
@@ -85,15 +90,16 @@ func (r *Running) qemuCommand(image, commands, monitor int, files *files) ([]str
 	}
 	for i, p := range r.Ports {
 		backend := fmt.Sprintf("hubport,id=net%d,hubid=%d", i, i)
+		device := fmt.Sprintf("%s,id=%s,netdev=net%d,mac=%s", p.Model, portID(i), i, r.addresses[i])
 		if p.Cable != nil {
 			end, err := p.Cable.plug(r, i)
 			if err != nil {
 				return nil, err
 			}
-			backend = fmt.Sprintf("socket,id=net%d,fd=%d", i, files.add(end))
+			backend = end.backend(i, files)
+			device += end.options()
 		}
-		command = append(command, "-netdev", backend,
-			"-device", fmt.Sprintf("%s,id=%s,netdev=net%d,mac=%s", p.Model, portID(i), i, r.addresses[i]))
+		command = append(command, "-netdev", backend, "-device", device)
 	}
 	return command, nil
 }
@@ -108,8 +114,44 @@ func newAddress() string {
 
 // Cable joins two ports of QEMU machines, or one and a Switch.
 type Cable struct {
-	ends    []*os.File
+	ends    []end
 	plugged []plug
+}
+
+// end is one end of a cable: a socket, or the queues of a tap.
+type end struct {
+	socket *os.File
+	queues []*os.File
+}
+
+func (e end) close() {
+	if e.socket != nil {
+		e.socket.Close()
+	}
+	for _, q := range e.queues {
+		q.Close()
+	}
+}
+
+// backend is the network backend number i of QEMU for it.
+func (e end) backend(i int, files *files) string {
+	if e.socket != nil {
+		return fmt.Sprintf("socket,id=net%d,fd=%d", i, files.add(e.socket))
+	}
+	numbers := make([]string, len(e.queues))
+	for n, q := range e.queues {
+		numbers[n] = strconv.Itoa(files.add(q))
+	}
+	return fmt.Sprintf("tap,id=net%d,vhost=off,fds=%s", i, strings.Join(numbers, ":"))
+}
+
+// options are those of a device with as many queues; each needs two interrupts, and the device
+// two more (virtio_net).
+func (e end) options() string {
+	if len(e.queues) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(",mq=on,vectors=%d", 2*len(e.queues)+2)
 }
 
 type plug struct {
@@ -124,17 +166,64 @@ func NewCable(t testing.TB) *Cable {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newCable(t, end{socket: ends[0]}, end{socket: ends[1]})
+}
+
+func newCable(t testing.TB, ends ...end) *Cable {
 	t.Cleanup(func() { // an end that was plugged in is closed already
-		ends[0].Close()
-		ends[1].Close()
+		for _, e := range ends {
+			e.close()
+		}
 	})
-	return &Cable{ends: ends[:]}
+	return &Cable{ends: ends}
+}
+
+// NewQueuedCable makes a cable for two ports of virtio-net-pci with several queues, which QEMU
+// has with taps only. They are joined by a bridge in the network namespace of the calling
+// thread, in which the test is root (kerneltest.InNamespace).
+func NewQueuedCable(t testing.TB, queues int) *Cable {
+	t.Helper()
+	bridge := fmt.Sprintf("cable%d", lastAddress.Add(1))
+	kerneltest.Do(t, "ip", "link", "add", "name", bridge, "type", "bridge")
+	kerneltest.Do(t, "ip", "link", "set", "dev", bridge, "up")
+	var ends []end
+	for n := range 2 {
+		name := fmt.Sprintf("%s-%d", bridge, n)
+		files, err := queuedTap(name, queues)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kerneltest.Do(t, "ip", "link", "set", "dev", name, "master", bridge, "up")
+		ends = append(ends, end{queues: files})
+	}
+	return newCable(t, ends...)
+}
+
+// queuedTap makes a tap with several queues (Documentation/networking/tuntap.rst), each of which
+// is a file; it is deleted when all are closed.
+func queuedTap(name string, queues int) (files []*os.File, err error) {
+	for range queues {
+		fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, os.NewFile(uintptr(fd), name))
+		request, err := unix.NewIfreq(name)
+		if err != nil {
+			return nil, err
+		}
+		request.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_VNET_HDR | unix.IFF_MULTI_QUEUE)
+		if err := unix.IoctlIfreq(fd, unix.TUNSETIFF, request); err != nil {
+			return nil, fmt.Errorf("queue of the tap %s: %w", name, err)
+		}
+	}
+	return files, nil
 }
 
 // plug returns the next free end.
-func (c *Cable) plug(r *Running, port int) (*os.File, error) {
+func (c *Cable) plug(r *Running, port int) (end, error) {
 	if len(c.plugged) == len(c.ends) {
-		return nil, fmt.Errorf("port %d: all ends of its cable are in use", port)
+		return end{}, fmt.Errorf("port %d: all ends of its cable are in use", port)
 	}
 	c.plugged = append(c.plugged, plug{r, port})
 	return c.ends[len(c.plugged)-1], nil

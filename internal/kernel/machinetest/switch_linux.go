@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -44,12 +43,12 @@ func NewSwitch(t testing.TB) *Switch {
 func (s *Switch) NewCable(t testing.TB, rate unit.BitRate) *Cable {
 	t.Helper()
 	c := NewCable(t)
-	conn, err := net.FileConn(c.ends[0])
+	conn, err := net.FileConn(c.ends[0].socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ends[0].Close()
-	c.ends = []*os.File{c.ends[1]}
+	c.ends[0].close()
+	c.ends = c.ends[1:]
 	t.Cleanup(func() { conn.Close() })
 	port := &switchPort{conn: conn, rate: rate, out: make(chan []byte, switchQueue)}
 	s.mu.Lock()
