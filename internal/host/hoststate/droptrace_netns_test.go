@@ -68,8 +68,8 @@ func TestDropsTraced(t *testing.T) {
 		if !slices.ContainsFunc(e.Drops, func(d record.Drop) bool { return d.Counter == "NoPorts" && d.Again && d.Packets == 30 }) {
 			t.Errorf("Udp.NoPorts is not said to be of the same packets: %+v", e.Drops)
 		}
-		if ids := sure(e); !slices.Contains(ids, "netfilter-drop") {
-			t.Errorf("found %v", ids)
+		if found := ids(sure(e)); !slices.Contains(found, "netfilter-drop") {
+			t.Errorf("found %v", found)
 		}
 		for _, by := range e.DropsBy {
 			if by.By != record.ByTracepoint || by.Why != "" {

@@ -13,6 +13,7 @@ import (
 // fault is one that is planted: before the readings, or between them by act.
 type fault struct {
 	id    string // of the rule that finds it
+	as    string // what is other than in the fault of that rule alone; empty: nothing
 	on    string // the host that has it; empty: any
 	plant func(b *bench)
 	act   func(b *bench)
@@ -20,9 +21,18 @@ type fault struct {
 	parameter bool
 	// hosts are those that are read; none: all.
 	hosts []string
-	// beside are rules that may find something as well: what follows from the fault, or what
-	// it follows from.
+	// beside are rules that may find something as well, which is not said to follow from
+	// another one: what follows from the fault on another host, or what it follows from.
 	beside []string
+	// and are further faults in the same lab.
+	and []fault
+}
+
+func (f fault) name() string {
+	if f.as == "" {
+		return f.id
+	}
+	return f.id + " (" + f.as + ")"
 }
 
 // sysctl plants a kernel parameter on the server.
@@ -61,7 +71,7 @@ func nexthopGroup(gateway string) func(*bench) {
 	}
 }
 
-var faults = slices.Concat(oneHostFaults, peerFaults)
+var faults = slices.Concat(oneHostFaults, peerFaults, ipv6Faults, variedFaults, pairedFaults)
 
 var oneHostFaults = []fault{
 	sysctl("window-scaling-off", "net.ipv4.tcp_window_scaling", "0"),

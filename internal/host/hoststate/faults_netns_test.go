@@ -3,247 +3,86 @@
 package hoststate
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"io/fs"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
-	"linerate/internal/science/diagnose"
 )
 
-// bench is a lab of hosts on one subnet, 10.0.0.0/24, whose switch is a bridge: server (.1),
-// client (.2) and other (.3). Each is a network namespace.
-type bench struct {
-	t     *testing.T
-	hosts map[string]*netlink.Namespace
-	ends  []func() // of what a fault has started
-	// probe is what the client sends before it is read; nil: nothing.
-	probe func() (record.Probe, error)
-}
+// ofMachine are rules about the machine, which all namespaces share: tests that run beside
+// these keep its CPUs and memory busy.
+var ofMachine = []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen", "memory-short"}
 
-var benchHosts = []string{"server", "client", "other"}
-
-func newBench(t *testing.T) *bench {
-	t.Helper()
-	b := &bench{t: t, hosts: map[string]*netlink.Namespace{}}
-	for _, name := range append(slices.Clone(benchHosts), "switch") {
-		ns, err := netlink.NewNamespace(name)
-		if err != nil {
-			kerneltest.Skip(t, err.Error())
-		}
-		t.Cleanup(ns.Close)
-		b.hosts[name] = ns
-		b.in(name, func() error { // link-local addresses are there at once
-			err := writeParameter("net.ipv6.conf.default.accept_dad", "0")
-			if errors.Is(err, fs.ErrNotExist) { // no IPv6
-				err = nil
-			}
-			return err
-		})
-	}
-	b.sh("switch", "ip link add name br0 type bridge && ip link set dev br0 up")
-	for i, name := range benchHosts {
-		b.link(name, "eth0", i+1)
-		b.sh(name, fmt.Sprintf("ip link set dev lo up && ip address add 10.0.0.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
-	}
-	t.Cleanup(func() {
-		for _, end := range slices.Backward(b.ends) {
-			end()
-		}
-	})
-	return b
-}
-
-// link joins an interface of a host to the switch.
-func (b *bench) link(host, name string, n int) {
-	b.t.Helper()
-	port := host + "-" + name
-	a := netlink.LinkEnd{Namespace: b.hosts[host], Interface: name, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, len(name)), MTU: 1500}
-	if err := a.NewVethPair(netlink.LinkEnd{Namespace: b.hosts["switch"], Interface: port, MAC: fmt.Sprintf("02:00:00:01:%02x:%02x", n, len(name)), MTU: 1500}); err != nil {
-		kerneltest.Skip(b.t, err.Error())
-	}
-	b.sh("switch", "ip link set dev "+port+" master br0 up")
-}
-
-// in calls f on a thread in a host.
-func (b *bench) in(host string, f func() error) {
-	b.t.Helper()
-	if err := b.hosts[host].DoAsHost(f); err != nil {
-		b.t.Fatalf("%s: %v", host, err)
-	}
-}
-
-// sh executes a shell script in a host.
-func (b *bench) sh(host, script string) {
-	b.t.Helper()
-	b.in(host, func() error {
-		out, err := exec.Command("sh", "-c", script).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w: %s", script, err, out)
-		}
-		return nil
+// sure are the findings that are at least likely, but of the machine.
+func sure(e record.Evaluation) (list []record.Finding) {
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f record.Finding) bool {
+		return f.Confidence == record.Possible || slices.Contains(ofMachine, f.ID)
 	})
 }
 
-// nft adds rules of nftables in a host.
-func (b *bench) nft(host, rules string) {
-	b.t.Helper()
-	if _, err := exec.LookPath("nft"); err != nil {
-		kerneltest.Skip(b.t, "nft is not installed")
-	}
-	b.sh(host, "nft '"+rules+"'")
-}
-
-// set switches offloads.
-func (b *bench) set(host, name string, features map[string]bool) {
-	b.t.Helper()
-	b.in(host, func() error { return changeFeatures(name, features) })
-}
-
-// opened has what f opens closed when the fault is over.
-func (b *bench) opened(host string, f func() (io.Closer, error)) io.Closer {
-	b.t.Helper()
-	var c io.Closer
-	b.in(host, func() (err error) { c, err = f(); return err })
-	b.ends = append(b.ends, func() { c.Close() })
-	return c
-}
-
-func (b *bench) listen(host, address string) *net.TCPListener {
-	b.t.Helper()
-	return b.opened(host, func() (io.Closer, error) {
-		return net.ListenTCP("tcp4", net.TCPAddrFromAddrPort(addr(address)))
-	}).(*net.TCPListener)
-}
-
-func (b *bench) dial(host, address string) *net.TCPConn {
-	b.t.Helper()
-	return b.opened(host, func() (io.Closer, error) {
-		return net.DialTCP("tcp4", nil, net.TCPAddrFromAddrPort(addr(address)))
-	}).(*net.TCPConn)
-}
-
-// connect begins connections without waiting for them.
-func (b *bench) connect(host, address string, n int) {
-	b.t.Helper()
-	for range n {
-		b.opened(host, func() (io.Closer, error) { return beginConnect(addr(address)) })
-	}
-}
-
-func (b *bench) udp(host, from, to string) *net.UDPConn {
-	b.t.Helper()
-	return b.opened(host, func() (io.Closer, error) {
-		if to == "" {
-			return net.ListenUDP("udp4", net.UDPAddrFromAddrPort(addr(from)))
-		}
-		return net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(addr(to)))
-	}).(*net.UDPConn)
-}
-
-// send writes datagrams; what a full socket refuses is not sent again.
-func send(c *net.UDPConn, n, size int) {
-	for range n {
-		_, _ = c.Write(make([]byte, size))
-	}
-}
-
-// window is the least time between the two readings of a host, after what is done between them.
-const window = 600 * time.Millisecond
-
-// diagnosed reads hosts, with act between the two readings of all, and diagnoses them together.
-func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation {
-	b.t.Helper()
-	snapshots := make([]record.HostSnapshot, len(hosts))
-	errs := make(chan error, len(hosts))
-	var begun sync.WaitGroup
-	begun.Add(len(hosts))
-	acted := make(chan struct{})
-	for i, host := range hosts {
-		go func() {
-			errs <- b.hosts[host].DoAsHost(func() (err error) {
-				var probes []record.Probe
-				if host == "client" && b.probe != nil {
-					p, err := b.probe()
-					if err != nil {
-						return err
-					}
-					probes = append(probes, p)
-				}
-				defer func() { snapshots[i].State.Probes = probes }()
-				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { begun.Done(); <-acted }})
-				return err
-			})
-		}()
-	}
-	all := make(chan struct{})
-	go func() { begun.Wait(); close(all) }()
-	select {
-	case <-all:
-	case err := <-errs: // of a host that could not be read
-		b.t.Fatal(err)
-	}
-	if act != nil {
-		act(b)
-	}
-	close(acted)
-	for range hosts {
-		if err := <-errs; err != nil {
-			b.t.Fatal(err)
+// ids are those of findings, each once.
+func ids(findings []record.Finding) (list []string) {
+	for _, f := range findings {
+		if !slices.Contains(list, f.ID) {
+			list = append(list, f.ID)
 		}
 	}
-	return diagnose.Hosts(snapshots)
-}
-
-// sure are the findings that are at least likely, but of the machine, which all namespaces
-// share.
-func sure(e record.Evaluation) (ids []string) {
-	machine := []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen", "memory-short"}
-	for _, f := range e.Findings {
-		if f.Confidence != record.Possible && !slices.Contains(machine, f.ID) && !slices.Contains(ids, f.ID) {
-			ids = append(ids, f.ID)
-		}
-	}
-	return ids
+	return list
 }
 
 // TestFaults plants faults in labs, and has each found: by its rule, on the host that has it,
 // and as the cause of what else is found there. Each has a lab of its own but those of
-// parameters, which are planted together. TestHealthy is their twin.
+// parameters, which are planted together. In their healthy twins nothing is found that is at
+// least likely. With -update the outcomes are written to docs/doctor.md.
 func TestFaults(t *testing.T) {
+	file, child := os.LookupEnv(outcomesFile)
+	if !child {
+		file = filepath.Join(t.TempDir(), "outcomes.json")
+		t.Setenv(outcomesFile, file)
+	}
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		t.Run("parameters", func(t *testing.T) {
-			t.Parallel()
-			plantedTogether(t, slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !f.parameter })...)
+		var o outcomes
+		t.Run("planted", func(t *testing.T) {
+			t.Run("parameters", func(t *testing.T) {
+				t.Parallel()
+				o.add(plantedTogether(t, slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !f.parameter })...)...)
+			})
+			for _, f := range faults {
+				if !f.parameter {
+					t.Run(f.name(), func(t *testing.T) {
+						t.Parallel()
+						o.add(plantedTogether(t, append([]fault{f}, f.and...)...)...)
+					})
+				}
+			}
 		})
-		for _, f := range faults {
-			if !f.parameter {
-				t.Run(f.id, func(t *testing.T) {
+		t.Run("healthy", func(t *testing.T) {
+			for _, twin := range twins {
+				t.Run(twin.id, func(t *testing.T) {
 					t.Parallel()
-					plantedTogether(t, f)
+					o.addHealthy(healthy(t, twin))
 				})
 			}
-		}
+		})
+		o.write(t, file)
 	})
+	if !child {
+		o := readOutcomes(t, file)
+		o.check(t)
+		if *update {
+			o.document(t)
+		}
+	}
 }
 
-func plantedTogether(t *testing.T, list ...fault) {
+// plantedTogether plants faults in one lab, and returns what was found of each.
+func plantedTogether(t *testing.T, list ...fault) []outcome {
 	b, hosts := newBench(t), benchHosts
-	var allowed []string
+	var planted, allowed []string
 	for _, f := range list {
 		if f.plant != nil {
 			f.plant(b)
@@ -251,154 +90,90 @@ func plantedTogether(t *testing.T, list ...fault) {
 		if len(f.hosts) > 0 {
 			hosts = f.hosts
 		}
-		allowed = append(append(allowed, f.id), f.beside...)
+		planted, allowed = append(planted, f.id), append(allowed, f.beside...)
 	}
-	e := b.diagnosed(list[0].act, hosts...)
+	e := b.diagnosed(func(b *bench) {
+		for _, f := range list {
+			if f.act != nil {
+				f.act(b)
+			}
+		}
+	}, hosts...)
+	var result []outcome
 	for _, f := range list {
-		f.check(t, e)
+		result = append(result, outcome{Fault: f.name(), Found: f.check(t, e)})
 	}
-	for _, id := range sure(e) {
-		if !slices.Contains(allowed, id) {
-			t.Errorf("also found: %s\n%s", id, summary(e))
+	first := &result[0] // has what else was found in the lab
+	for _, f := range sure(e) {
+		switch {
+		case slices.Contains(planted, f.ID):
+		case f.ExplainedBy != "":
+			first.Folded = append(first.Folded, f.ID)
+		case slices.Contains(allowed, f.ID):
+			first.Beside = append(first.Beside, f.ID)
+		default:
+			first.Wrong = append(first.Wrong, f.ID)
+			t.Errorf("also found: %s\n%s", f.ID, summary(e))
 		}
 	}
+	return result
 }
 
-// check has the fault found.
-func (f fault) check(t *testing.T, e record.Evaluation) {
+// check reports whether the fault is found.
+func (f fault) check(t *testing.T, e record.Evaluation) bool {
 	t.Helper()
 	i := slices.IndexFunc(e.Findings, func(found record.Finding) bool {
 		return found.ID == f.id && found.Confidence != record.Possible && (f.on == "" || found.Host == f.on)
 	})
 	if i < 0 {
 		t.Errorf("%s is not found on %s; found were %s", f.id, f.on, summary(e))
-		return
+		return false
 	}
 	found := e.Findings[i]
-	if found.ExplainedBy != "" && !slices.Contains(f.beside, found.ExplainedBy) {
+	cause := found.ExplainedBy == "" || slices.Contains(f.beside, found.ExplainedBy)
+	if !cause {
 		t.Errorf("%s is said to follow from %s", f.id, found.ExplainedBy)
 	}
 	if len(found.Evidence) == 0 || len(found.Fix) == 0 || found.Reference == "" {
 		t.Errorf("no evidence, fix or reference: %+v", found)
 	}
+	return cause
 }
 
-var update = flag.Bool("update", false, "write the list of faults in docs/doctor.md anew")
-
-// TestFaultList: docs/doctor.md lists the faults that are planted.
-func TestFaultList(t *testing.T) {
-	var ids []string
-	for _, f := range faults {
-		ids = append(ids, "`"+f.id+"`")
+// healthy makes a lab that works, and returns what was found there.
+func healthy(t *testing.T, twin twin) healthyOutcome {
+	b := newBench(t)
+	if twin.plant != nil {
+		twin.plant(b)
 	}
-	slices.Sort(ids)
-	file := filepath.Join("..", "..", "..", "docs", "doctor.md")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	e := b.diagnosed(twin.act, benchHosts...)
+	if list := sure(e); len(list) > 0 {
+		t.Errorf("found %v\n%s", ids(list), summary(e))
 	}
-	const begin, end = "<!-- faults -->\n", "<!-- end of faults -->"
-	before, rest, _ := strings.Cut(string(text), begin)
-	_, after, found := strings.Cut(rest, end)
-	want := before + begin + fmt.Sprintf("%d faults: %s.\n", len(ids), strings.Join(ids, ", ")) + end + after
-	switch {
-	case !found:
-		t.Fatalf("%s has no %s", file, end)
-	case *update:
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case string(text) != want:
-		t.Errorf("%s is not current: make faults", file)
-	}
-}
-
-// TestHealthy: nothing is found that is at least likely on hosts that work, idle or busy.
-func TestHealthy(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		for name, act := range map[string]func(b *bench){"idle": nil, "busy": exchange, "connecting": reconnect, "probing": nil} {
-			t.Run(name, func(t *testing.T) {
-				b := newBench(t)
-				if name == "probing" {
-					b.nameServer("other", "10.0.0.3:53")
-					b.probes("10.0.0.1", 7999, "10.0.0.3")
-				}
-				e := b.diagnosed(act, benchHosts...)
-				if ids := sure(e); len(ids) > 0 {
-					t.Errorf("found %v\n%s", ids, summary(e))
-				}
-			})
-		}
-	})
-}
-
-// TestNothingChanges: reading a host leaves its tables as they were.
-func TestNothingChanges(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		b := newBench(t)
-		exchange(b)
-		state := func() (out string) {
-			b.in("client", func() error {
-				text, err := exec.Command("sh", "-c", "ip address; ip route show table all; ip neigh | sed 's/ [A-Z]*$//'; ip rule; tc qdisc; sysctl -a 2>/dev/null | grep -E '^net\\.ipv[46]' | sort").CombinedOutput()
-				out = string(text)
-				return err
-			})
-			return out
-		}
-		before := state()
-		b.diagnosed(nil, "client")
-		if after := state(); after != before {
-			t.Errorf("before:\n%s\nafter:\n%s", before, after)
-		}
-	})
-}
-
-func summary(e record.Evaluation) string {
-	var lines []string
+	o := healthyOutcome{Twin: twin.id, Of: twin.of, Found: map[string][]string{}}
 	for _, f := range e.Findings {
-		lines = append(lines, fmt.Sprintf("%s (%s, %s) %s %v", f.ID, f.Confidence, f.Host, f.ExplainedBy, f.Evidence))
+		if !slices.Contains(ofMachine, f.ID) && !slices.Contains(o.Found[f.Confidence], f.ID) {
+			o.Found[f.Confidence] = append(o.Found[f.Confidence], f.ID)
+		}
 	}
-	return strings.Join(lines, "\n")
+	return o
 }
 
-// exchange sends a megabyte from client to server, which reads it.
-func exchange(b *bench) {
-	l := b.listen("server", "10.0.0.1:7001")
-	done := make(chan error, 1)
-	go func() {
-		c, err := l.Accept()
-		if err == nil {
-			_, err = io.Copy(io.Discard, c)
-			c.Close()
-		}
-		done <- err
-	}()
-	c := b.dial("client", "10.0.0.1:7001")
-	if _, err := c.Write(make([]byte, 1<<20)); err != nil {
-		b.t.Error(err)
-	}
-	c.Close()
-	if err := <-done; err != nil {
-		b.t.Error(err)
-	}
+// outcomes are gathered from labs that run at the same time.
+type outcomes struct {
+	mu      sync.Mutex
+	Faults  []outcome
+	Healthy []healthyOutcome
 }
 
-// reconnect opens and closes some connections in order.
-func reconnect(b *bench) {
-	l := b.listen("server", "10.0.0.1:7002")
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.Copy(io.Discard, c)
-			c.Close()
-		}
-	}()
-	for range 20 {
-		c := b.dial("client", "10.0.0.1:7002")
-		_, _ = c.Write([]byte("hello"))
-		c.Close()
-	}
+func (o *outcomes) add(list ...outcome) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Faults = append(o.Faults, list...)
+}
+
+func (o *outcomes) addHealthy(h healthyOutcome) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.Healthy = append(o.Healthy, h)
 }

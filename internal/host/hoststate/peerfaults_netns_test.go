@@ -40,17 +40,7 @@ var peerFaults = []fault{
 	{id: "window-limited", on: "client", plant: func(b *bench) {
 		l := b.listen("server", "10.0.0.1:7240")
 		b.smallReceiveBuffer(l)
-		c := b.dial("client", "10.0.0.1:7240")
-		go func() {
-			if r, err := l.Accept(); err == nil {
-				for buffer := make([]byte, 2048); ; time.Sleep(2 * time.Millisecond) {
-					if _, err := r.Read(buffer); err != nil {
-						return
-					}
-				}
-			}
-		}()
-		go func() { _, _ = io.Copy(c, zeros{}) }()
+		b.trickle(l)
 	}, beside: []string{"unread-data", "peer-window-closed"}},
 
 	{id: "time-exceeded-received", on: "client", plant: func(b *bench) {
@@ -132,6 +122,21 @@ func (b *bench) fill(address string) {
 	c := b.dial("client", address)
 	_ = c.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
 	_, _ = c.Write(make([]byte, 16<<20))
+}
+
+// trickle has the client send to a program on the server that reads slowly.
+func (b *bench) trickle(l *net.TCPListener) {
+	c := b.dial("client", l.Addr().String())
+	go func() {
+		if r, err := l.Accept(); err == nil {
+			for buffer := make([]byte, 2048); ; time.Sleep(2 * time.Millisecond) {
+				if _, err := r.Read(buffer); err != nil {
+					return
+				}
+			}
+		}
+	}()
+	go func() { _, _ = io.Copy(c, zeros{}) }()
 }
 
 // smallReceiveBuffer is that of connections that l accepts.

@@ -17,13 +17,27 @@ import (
 
 func addr(text string) netip.AddrPort { return netip.MustParseAddrPort(text) }
 
+func family(at netip.AddrPort) int {
+	if at.Addr().Is4() {
+		return unix.AF_INET
+	}
+	return unix.AF_INET6
+}
+
+func socketAddress(at netip.AddrPort) unix.Sockaddr {
+	if at.Addr().Is4() {
+		return &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
+	}
+	return &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
+}
+
 // beginConnect opens a TCP socket that connects, without waiting for the answer.
 func beginConnect(to netip.AddrPort) (io.Closer, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(family(to), unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()}); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+	if err := unix.Connect(fd, socketAddress(to)); err != nil && !errors.Is(err, unix.EINPROGRESS) {
 		unix.Close(fd)
 		return nil, err
 	}
@@ -32,11 +46,11 @@ func beginConnect(to netip.AddrPort) (io.Closer, error) {
 
 // listenOf opens a TCP socket that listens with a backlog, and nothing that accepts.
 func listenOf(at netip.AddrPort, backlog int) (io.Closer, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(family(at), unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}), unix.Listen(fd, backlog)); err != nil {
+	if err := errors.Join(unix.Bind(fd, socketAddress(at)), unix.Listen(fd, backlog)); err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
@@ -64,16 +78,20 @@ func changeFeatures(name string, features map[string]bool) error {
 
 // sendDontFragment sends datagrams of which none may be fragmented.
 func sendDontFragment(to netip.AddrPort, size int) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	fd, err := unix.Socket(family(to), unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE); err != nil {
+	level, option := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER
+	if to.Addr().Is6() {
+		level, option = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER
+	}
+	if err := unix.SetsockoptInt(fd, level, option, unix.IP_PMTUDISC_PROBE); err != nil { // the same of IPv6
 		return err
 	}
 	for range 20 {
-		_ = unix.Sendto(fd, make([]byte, size), 0, &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()})
+		_ = unix.Sendto(fd, make([]byte, size), 0, socketAddress(to))
 	}
 	return nil
 }
