@@ -171,8 +171,14 @@ func Counters() (list []Counter) {
 	return list
 }
 
-// retransmitting are the connections that wait for an acknowledgement.
+// retransmitting are the connections that wait for an acknowledgement. Nothing is found where TCP
+// took only one or two packets for lost, which count as up to 64 segments each (GSO): a busy CPU
+// can do that.
 func retransmitting(h *host) (rows []string, found bool) {
+	losses := h.grown("TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery") // 0: not known
+	if losses > 0 && losses < 3 && h.grown("Tcp.RetransSegs") <= 64*losses {
+		return nil, false
+	}
 	for _, c := range h.state.Notable {
 		if i := c.Info; i != nil && i.TotalRetrans > 0 && len(rows) < 4 {
 			rows = append(rows, fmt.Sprintf("%s to %s: %d of %d segments were sent again", c.Local, c.Remote, i.TotalRetrans, i.SegsOut))

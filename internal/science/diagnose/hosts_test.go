@@ -107,6 +107,12 @@ func TestHostRules(t *testing.T) {
 		{"", grown("Tcp.RetransSegs", 9)},
 		{"", grown("TcpExt.TCPDeferAcceptDrop", 1000)}, // each handshake of such a listener
 		{"tcp-retransmissions", grown("Tcp.RetransSegs", 30)},
+		{"", func(s *record.HostSnapshot) { // one timeout, of a packet of 45 segments
+			s.Reading.End.SNMP["Tcp.RetransSegs"], s.Reading.End.SNMP["TcpExt.TCPTimeouts"] = 45, 1
+		}},
+		{"tcp-retransmissions", func(s *record.HostSnapshot) {
+			s.Reading.End.SNMP["Tcp.RetransSegs"], s.Reading.End.SNMP["TcpExt.TCPSackRecovery"] = 300, 1
+		}},
 		{"socket-backlog-drop", grown("TcpExt.TCPBacklogDrop", 3)},
 		{"syn-queue-full", grown("TcpExt.TCPReqQFullDrop", 3)},
 		{"conntrack-full", func(s *record.HostSnapshot) { s.State.Conntrack = &record.Conntrack{Count: 65000, Most: 65536} }},
