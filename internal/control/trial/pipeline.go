@@ -90,7 +90,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	if len(events) == 0 {
 		outages = failover.DetectUnplanned(placed, hosts, faults, over)
 	}
-	bottlenecks := bottleneck.Attribute(placed, hosts, windowS, over, paths.Complete)
+	bottlenecks := bottleneck.Attribute(placed, hosts, windowS, paths.Topology, paths.Complete)
 	var predictions []*record.Prediction
 	if paths.Complete {
 		predictions = bottleneck.Predict(placed, hosts, over, options(flows))

@@ -235,29 +235,6 @@ func TestHostRules(t *testing.T) {
 	}
 }
 
-// TestGrowths: each rule of counters is found when its counters grow so much, as sure as it
-// says, and not when they grow by less.
-func TestGrowths(t *testing.T) {
-	for _, g := range growths {
-		for _, short := range []bool{false, true} {
-			s := hostNamed("nas", 15)
-			n := max(g.least, 1)
-			if short {
-				n--
-			}
-			for _, name := range g.of[:min(len(g.of), 1)] {
-				s.Reading.Begin.SNMP[name], s.Reading.End.SNMP[name] = 0, int64(float64(max(g.least, 1))/g.share)
-			}
-			s.Reading.End.SNMP[g.counters[0]] = n
-			e := Hosts([]record.HostSnapshot{s})
-			i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == g.id })
-			if found := i >= 0; found == short || found && e.Findings[i].Confidence != g.confidence {
-				t.Errorf("%s: %s grew by %d: %+v", g.id, g.counters[0], n, e.Findings)
-			}
-		}
-	}
-}
-
 // TestSinceBoot: what grew before the first reading, or where there is only one, is possible.
 func TestSinceBoot(t *testing.T) {
 	for _, over := range []float64{3, 0} {

@@ -62,6 +62,13 @@ func TestMeasureShaper(t *testing.T) {
 				t.Errorf("%s: no %q in %q", f.ID, want, f.LimitedWhy)
 			}
 		}
+		iperf3Server(t, "server", 5301) // of whose host nothing is known
+		for _, args := range [][]string{{}, {"-u", "-b", "100M"}} {
+			m, status, said = measuredPlainly(t, "client", append([]string{"--iperf3", "10.0.0.1:5301", "--duration", "2s"}, args...)...)
+			if by := held(m)["w1"]; by != bottleneck.FullLink || !strings.Contains(m.Flows[0].LimitedWhy, "that tbf lets out of client.eth0") {
+				t.Errorf("iperf3 %q: held back by %q (%+v); exit status %d: %s", args, by, m.Flows, status, said)
+			}
+		}
 		m, status, said = measured(t, "client", "10.0.0.1", "--protocol", "udp", "--loss-free", "--duration", "500ms", "--repeats", "1")
 		if m.LossFree == nil || m.LossFree.BoundedBy == record.BoundedBySender {
 			t.Errorf("%+v; exit status %d: %s", m.LossFree, status, said)
