@@ -64,6 +64,7 @@ var variedFaults = []fault{
 	}, act: exchange},
 	{id: "duplicate-address", as: "seen by a third host", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), act: func(b *bench) {
 		send(b.udp("client", "", "10.0.0.1:9"), 2, 100)
+		send(b.udp("client", "", "10.0.0.3:9"), 2, 100) // for which one of the two answers alone
 	}, hosts: []string{"client"}},
 	{id: "wrong-neighbour", as: "without the neighbour's snapshot", on: "client", plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent"), hosts: []string{"client"}},
 	{id: "gateway-unresolved", as: "of the way back", on: "server", plant: func(b *bench) {
