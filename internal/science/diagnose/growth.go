@@ -171,6 +171,11 @@ func Counters() (list []Counter) {
 	return list
 }
 
+// routeless: of IPv6 some packets for all hosts of the link come before an interface has its routes.
+func routeless(h *host) ([]string, bool) {
+	return nil, h.grown("Ip.OutNoRoutes", "IpExt.InNoRoutes") > 0 || h.grown("Ip6.InNoRoutes") >= 10
+}
+
 // retransmitting are the connections that wait for an acknowledgement. Nothing is found where TCP
 // took only one or two packets for lost, which count as up to 64 segments each (GSO): a busy CPU
 // can do that.

@@ -27,7 +27,7 @@ var ipGrowths = []growth{
 	{id: "udp-no-listener", counters: []string{"Udp.NoPorts", "Udp6.NoPorts"}, least: 10, of: udpIn, share: 0.01, confidence: record.Likely, verdict: unknown,
 		summary: "datagrams arrive for ports on which no program listens",
 		fix:     []string{"start the receiver, or have the sender use its port; ss -lun shows the ports"}, reference: snmpCounters},
-	{id: "no-route", counters: []string{"Ip.OutNoRoutes", "IpExt.InNoRoutes", "Ip6.InNoRoutes"}, least: 1, confidence: record.Likely, verdict: unknown,
+	{id: "no-route", counters: []string{"Ip.OutNoRoutes", "IpExt.InNoRoutes", "Ip6.InNoRoutes"}, least: 1, more: routeless, confidence: record.Likely, verdict: unknown,
 		summary: "packets were discarded because there is no route to their destination",
 		fix:     []string{"see what is tried: ip route get ADDRESS; add the route, or end what sends there"}, reference: "RFC 2011; ip-route(8)"},
 	{id: "fragmentation-needed", counters: []string{"Ip.FragFails", "Ip6.FragFails"}, least: 1, confidence: record.Certain, verdict: harmful,

@@ -29,3 +29,15 @@ func TestGrowths(t *testing.T) {
 		}
 	}
 }
+
+// TestRoutelessIPv6: a few packets of IPv6 without a route are those that come before an
+// interface has its routes.
+func TestRoutelessIPv6(t *testing.T) {
+	for n, want := range map[int64]bool{3: false, 30: true} {
+		s := hostNamed("nas", 15)
+		s.Reading.End.SNMP["Ip6.InNoRoutes"] = n
+		if found := slices.ContainsFunc(Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool { return f.ID == "no-route" }); found != want {
+			t.Errorf("%d packets: found %v", n, found)
+		}
+	}
+}
