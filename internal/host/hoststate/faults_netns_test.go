@@ -40,7 +40,7 @@ func ids(findings []record.Finding) (list []string) {
 // TestFaults plants faults in labs, and has each found: by its rule, on the host that has it,
 // and as the cause of what else is found there. Each has a lab of its own but those of
 // parameters, which are planted together. In their healthy twins nothing is found that is at
-// least likely. With -update all are planted, also those that are planted in another way or two
+// least likely. With -update all are planted, also those that are planted differently or two
 // at once, and the outcomes are written to docs/doctor.md.
 func TestFaults(t *testing.T) {
 	file, child := os.LookupEnv(outcomesFile)

@@ -29,7 +29,7 @@ func (b *bench) sendFrom(source, to string, n int) {
 	send(c, n, 100)
 }
 
-// variedFaults are faults of other lists, planted in another way.
+// variedFaults are faults of other lists, planted differently.
 var variedFaults = []fault{
 	{id: "strict-rp-filter", as: "on one interface", on: "server", plant: func(b *bench) {
 		twoSubnets(b)
@@ -67,7 +67,7 @@ var variedFaults = []fault{
 		send(b.udp("client", "", "10.0.0.3:9"), 2, 100) // for which one of the two answers alone
 	}, hosts: []string{"client"}},
 	{id: "wrong-neighbour", as: "without the neighbour's snapshot", on: "client", plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent"), hosts: []string{"client"}},
-	{id: "gateway-unresolved", as: "of the way back", on: "server", plant: func(b *bench) {
+	{id: "gateway-unresolved", as: "of the route back", on: "server", plant: func(b *bench) {
 		b.listen("server", "10.0.0.1:7200")
 		b.sh("server", "ip route add 172.20.0.0/16 via 10.0.0.77")
 		b.sh("client", "ip address add 172.20.0.2/32 dev lo && ip route replace 10.0.0.0/24 dev eth0 src 172.20.0.2")

@@ -309,7 +309,8 @@ const LargestHostSnapshot = 64 << 20
 const mostInterfaces = 1 << 13
 
 // ParseHostSnapshot reads a document of HostSnapshot, which may be from elsewhere: its lists
-// are bounded by its size, and times and counters that cannot be are errors.
+// are bounded by its size; times and counters that cannot be are errors, and so are names that
+// could not stand in a command.
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if len(text) > LargestHostSnapshot {
 		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
@@ -344,5 +345,5 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
 		return s, errors.New("its second reading is from before the first")
 	}
-	return s, nil
+	return s, s.checkNames()
 }

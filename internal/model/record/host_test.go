@@ -13,11 +13,15 @@ func TestParseHostSnapshot(t *testing.T) {
 		`[]`:                                "expected a snapshot",
 		`{"schema":"linerate.run/v2"}`:      `its schema is "linerate.run/v2"`,
 		`{"schema":"linerate.snapshot/v1"}`: "names no host",
-		`{"schema":"linerate.snapshot/v1","over_s":-1,"reading":{"host":"nas"}}`:                                                                          "over_s is -1",
-		`{"schema":"linerate.snapshot/v1","over_s":1e300,"reading":{"host":"nas"}}`:                                                                       "over_s is 1e+300",
-		`{"schema":"linerate.snapshot/v1","state":{"nics":7},"reading":{"host":"nas"}}`:                                                                   "cannot unmarshal",
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","begin":{"began_ns":9,"interfaces":[{}]}}}`:                                             "from before the first",
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"kernel_drops":{"rows":[` + strings.Repeat("{},", MostKernelDrops) + `{}]}}}`: "513 kinds of drops",
+		`{"schema":"linerate.snapshot/v1","over_s":-1,"reading":{"host":"nas"}}`:                                                                            "over_s is -1",
+		`{"schema":"linerate.snapshot/v1","over_s":1e300,"reading":{"host":"nas"}}`:                                                                         "over_s is 1e+300",
+		`{"schema":"linerate.snapshot/v1","state":{"nics":7},"reading":{"host":"nas"}}`:                                                                     "cannot unmarshal",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","begin":{"began_ns":9,"interfaces":[{}]}}}`:                                               "from before the first",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"kernel_drops":{"rows":[` + strings.Repeat("{},", MostKernelDrops) + `{}]}}}`:   "513 kinds of drops",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0;reboot","mac":"","addresses":null}]}}}`:      `interface "eth0;reboot": expected letters`,
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"neighbours":[{"interface":"eth0","address":"$(reboot)"}]}}}`:                 `neighbour "$(reboot)"`,
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"nftables":{"rules":[{"family":"ip","table":"a'b","chain":"c"}]}}}`:             "rule of nftables in",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0.5@if7","addresses":["fe80::1%eth0/64"]}]}}}`: "",
 	} {
 		_, err := ParseHostSnapshot([]byte(text))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

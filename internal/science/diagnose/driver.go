@@ -100,7 +100,7 @@ func (m meant) find(p port) *record.Finding {
 	slices.SortFunc(list, func(a, b grown) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.name, b.name)) })
 	var rows []string
 	for _, g := range list[:min(len(list), 4)] {
-		rows = append(rows, fmt.Sprintf("%s: %s of %s (%s) grew by %d%s", p.i.Interface, g.name, p.nic.Driver, record.MeaningOf(p.nic.Driver, g.name), g.by, p.counted()))
+		rows = append(rows, fmt.Sprintf("%s: %s of %s (%s) grew by %d%s", p.i.Interface, g.name, p.nic.Driver, record.MeaningOf(p.nic.Driver, g.name), g.by, p.h.over(p.nic.CountedS)))
 	}
 	var fix []string
 	for _, line := range m.fix {
@@ -111,23 +111,29 @@ func (m meant) find(p port) *record.Finding {
 
 // grown is by how much a driver's counter grew between its readings, or had before them.
 func (p port) grown(name string) int64 {
-	switch before := p.nic.Before[name]; {
-	case !p.h.boot && p.nic.CountedS <= 0:
-		return 0 // as far as is known
-	case !p.h.boot:
-		return p.nic.Counters[name] - before
-	case p.nic.CountedS > 0:
-		return before
-	}
-	return p.nic.Counters[name]
+	return between(p.h, p.nic.Before[name], p.nic.Counters[name], p.nic.CountedS)
 }
 
-// counted says over which time a driver's counters grew. They begin when its driver was loaded.
-func (p port) counted() string {
-	if p.h.boot {
+// between is by how much a counter grew that was read twice, so many seconds apart (0: once), or
+// what it was before. One that ran backwards grew by nothing.
+func between[N int64 | uint64](h *host, before, now N, seconds float64) N {
+	switch {
+	case h.boot && seconds > 0:
+		return before
+	case h.boot:
+		return now
+	case seconds <= 0:
+		return 0 // as far as is known
+	}
+	return now - min(now, before)
+}
+
+// over says over which time such a counter grew.
+func (h *host) over(seconds float64) string {
+	if h.boot {
 		return " since boot"
 	}
-	return fmt.Sprintf(" in %.3g s", p.nic.CountedS)
+	return fmt.Sprintf(" in %.3g s", seconds)
 }
 
 // received are the packets that the interface received meanwhile.

@@ -254,7 +254,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 	}
 	list := f.given()
 	for _, g := range list {
-		one, told := oneMachine(list, g.asked), answers{}.add(g)
+		one, known := oneMachine(list, g.asked), answers{}.add(g)
 		alike := map[string][]netip.Addr{} // addresses that tables have at the same MAC addresses
 		key := func(address netip.Addr) string { return strings.Join(g.macs[address], " ") }
 		for _, address := range g.addresses() {
@@ -266,7 +266,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 				continue
 			}
 			at := address.String()
-			if known := slices.ContainsFunc(claims, func(c claim) bool { return c.host != nil }); !known && !g.asked {
+			if !g.asked && !slices.ContainsFunc(claims, func(c claim) bool { return c.host != nil }) {
 				same := alike[key(address)]
 				if same[0] != address {
 					continue
@@ -274,7 +274,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 				at = texts(same)
 			}
 			finding := record.Finding{Host: g.host.name, Subject: address.String(), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
-			f.judge(&finding, g, claims, at, told)
+			f.judge(&finding, g, claims, at, known)
 			if i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); i >= 0 {
 				findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 			} else {
@@ -287,7 +287,7 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 
 // judge says of the claims to an address, or to several at the same MAC addresses, whether they
 // are of several machines, and what to do.
-func (f observed) judge(finding *record.Finding, g given, claims []claim, at string, told answers) {
+func (f observed) judge(finding *record.Finding, g given, claims []claim, at string, known answers) {
 	var names, macs []string
 	var holders []claim
 	for _, c := range claims {
@@ -304,7 +304,7 @@ func (f observed) judge(finding *record.Finding, g given, claims []claim, at str
 	finding.Evidence = append(finding.Evidence, f.switchPorts(macs)...)
 	apart := ""
 	if g.asked && len(holders) == 0 {
-		apart = told.apart(claims)
+		apart = known.apart(claims)
 	}
 	if apart != "" {
 		finding.Evidence = append(finding.Evidence, apart)

@@ -24,15 +24,7 @@ var firewallRules = []rule{
 
 // nftGrown is by how many packets the counter of a rule grew, or was before the readings.
 func (h *host) nftGrown(r record.NftRule) uint64 {
-	switch n := h.state.Nftables; {
-	case !h.boot && n.CountedS <= 0:
-		return 0 // as far as is known
-	case !h.boot:
-		return r.Packets - min(r.Packets, r.Before)
-	case n.CountedS > 0:
-		return r.Before
-	}
-	return r.Packets
+	return between(h, r.Before, r.Packets, h.state.Nftables.CountedS)
 }
 
 // nftDroppers are the rules whose counters of dropped packets grew, those by most first, and
@@ -72,10 +64,6 @@ func firewallDrops(f observed) (findings []record.Finding) {
 			if n >= 10 && (sends(r.Hook) || float64(n) >= 0.01*float64(received)) {
 				confidence = record.Likely
 			}
-			over := " since boot"
-			if !h.boot {
-				over = fmt.Sprintf(" in %.3g s", h.state.Nftables.CountedS)
-			}
 			chain := fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain)
 			remove := fmt.Sprintf("nft delete rule %s", r.Place())
 			if r.Handle == 0 {
@@ -83,7 +71,7 @@ func firewallDrops(f observed) (findings []record.Finding) {
 			}
 			findings = append(findings, record.Finding{
 				Host: h.name, Confidence: confidence, Summary: "a firewall rule drops packets: " + r.Place(),
-				Evidence:  []string{fmt.Sprintf("%s: %s", r.Place(), r.Text), fmt.Sprintf("its counter grew by %d packets%s", n, over)},
+				Evidence:  []string{fmt.Sprintf("%s: %s", r.Place(), r.Text), fmt.Sprintf("its counter grew by %d packets%s", n, h.over(h.state.Nftables.CountedS))},
 				Fix:       on(h.name, h.alone, fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)),
 				Reference: "nft(8)",
 			})

@@ -42,7 +42,7 @@ func (l loadSeries) spread() float64 {
 func seriesFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s", "load_bps"}},
 		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
-	high, steadiest, worst, way := 0.0, 0.0, "", ""
+	high, steadiest, worst, does := 0.0, 0.0, "", ""
 	var drawn []string
 	for _, at := range v.Spots() {
 		t := at.Row.Treatments[at.Column]
@@ -56,8 +56,8 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 		if view.Receives(view.InterfacesOf(t, v.Focus)) {
 			this = "receives"
 		}
-		if way = cmp.Or(way, this); way != this {
-			way = "carries"
+		if does = cmp.Or(does, this); does != this {
+			does = "carries"
 		}
 		for _, l := range lines {
 			busiest = max(busiest, l.mean())
@@ -76,12 +76,12 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			return seriesPanel(lines, limit, high, width) // high is of all panels
 		}})
 	}
-	f.Title = fmt.Sprintf("What every busy interface of %s %s keeps its rate through the window, within %s", v.Focus, way, number.Percent(steadiest))
+	f.Title = fmt.Sprintf("Every busy interface of %s %s at a steady rate through the window, within %s", v.Focus, does, number.Percent(steadiest))
 	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // others have no interface of it
 		f.Title += " (" + words.List(drawn) + ")"
 	}
 	if steadiest > 0.1 {
-		f.Title = fmt.Sprintf("What %s %s changes within the window, by up to %s of its mean (%s)", v.Focus, way, number.Percent(steadiest), worst)
+		f.Title = fmt.Sprintf("The rate at which %s %s changes within the window, by up to %s of its mean (%s)", v.Focus, does, number.Percent(steadiest), worst)
 	}
 	return f, high > 0
 }
