@@ -1,12 +1,10 @@
 package proc
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"time"
@@ -30,41 +28,17 @@ func LLDP(ctx context.Context) ([]byte, error) {
 	defer cancel()
 	command := exec.CommandContext(ctx, path, "-f", "json", "show", "neighbors", "details")
 	command.Env, command.WaitDelay = ChildEnvironment(), lldpTime/4
-	var said bytes.Buffer
-	command.Stderr = &limited{&said, 4096}
-	out, err := command.StdoutPipe()
-	if err == nil {
-		err = command.Start()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", program, err)
-	}
-	text, readErr := io.ReadAll(io.LimitReader(out, mostLLDP+1))
-	if len(text) > mostLLDP {
-		cancel()
-	}
-	err = cmp.Or(command.Wait(), readErr)
+	out, said := &FirstBytes{Most: mostLLDP}, &FirstBytes{Most: 4096}
+	command.Stdout, command.Stderr = out, said
+	err = command.Run()
 	switch {
-	case len(text) > mostLLDP:
+	case out.Len() > mostLLDP:
 		return nil, fmt.Errorf("%s printed more than %d bytes", program, mostLLDP)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, exec.ErrWaitDelay): // or a child of it did not
 		return nil, fmt.Errorf("%s did not end within %v", program, lldpTime)
 	case err != nil:
 		first, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
 		return nil, errors.New(program + ": " + cmp.Or(plain.Short(first, 200), err.Error()))
 	}
-	return text, nil
-}
-
-// limited writes the first n bytes, and drops the others.
-type limited struct {
-	to io.Writer
-	n  int
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	first := b[:min(len(b), l.n)]
-	l.n -= len(first)
-	_, err := l.to.Write(first)
-	return len(b), err
+	return out.Bytes(), nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -40,7 +39,7 @@ func (h reached) snapshot(ctx context.Context, over time.Duration) (snapshot rec
 	words := append(h.command[1:len(h.command):len(h.command)], programName(h.command[0]), "snapshot", "--over", over.String())
 	what := strings.Join(append([]string{h.command[0]}, words...), " ")
 	cmd := proc.Command(h.command[0], words...)
-	out, errs := &firstBytes{most: largestSnapshot}, &firstBytes{most: 4 << 10}
+	out, errs := &proc.FirstBytes{Most: largestSnapshot}, &proc.FirstBytes{Most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all of it ends
 	cmd.WaitDelay = time.Second
@@ -81,17 +80,6 @@ func programName(command string) string {
 		return self
 	}
 	return "linerate"
-}
-
-// firstBytes keeps the first bytes that are written to it, and discards the rest.
-type firstBytes struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *firstBytes) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), max(0, b.most+1-b.Len()))])
-	return len(p), nil
 }
 
 // readSnapshot reads what linerate snapshot has written; "-": standard input.

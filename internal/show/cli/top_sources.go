@@ -70,7 +70,7 @@ type remote struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd // nil: it is not executed
 	lines *bufio.Reader
-	errs  *firstBytes
+	errs  *proc.FirstBytes
 	shown string // its name, once it is known
 }
 
@@ -139,7 +139,7 @@ func (r *remote) begin() error {
 	cmd := proc.Command(r.command[0], r.words()...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all of it ends
 	cmd.WaitDelay = time.Second
-	r.errs = &firstBytes{most: 4 << 10}
+	r.errs = &proc.FirstBytes{Most: 4 << 10}
 	cmd.Stderr = r.errs
 	out, err := cmd.StdoutPipe()
 	if err == nil {
