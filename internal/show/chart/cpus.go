@@ -112,13 +112,14 @@ func cpusPanel(lines []cpuSeries, width float64) *figure.Drawing {
 	times := ticks(0, end, 5)
 	p.xAxis(times, tickLabels(times), "seconds since the window began")
 	var ends []curveEnd
-	for i, l := range lines {
+	for _, l := range lines {
+		role := figure.SeriesRole(max(l.cpu, 0)) // a CPU has one colour in all panels
 		points := make([]figure.Point, len(l.at))
 		for k := range l.at {
 			points[k] = p.at(l.at[k], l.busy[k])
 		}
-		p.Line(figure.SeriesRole(i), 2, points...).Tip(fmt.Sprintf("%s: %s busy, %s with interrupts and softirqs", l.name(), number.Percent(l.mean), number.Percent(l.kernel)))
-		ends = append(ends, curveEnd{l.name(), p.y(l.last), figure.SeriesRole(i)})
+		p.Line(role, 2, points...).Tip(fmt.Sprintf("%s: %s busy, %s with interrupts and softirqs", l.name(), number.Percent(l.mean), number.Percent(l.kernel)))
+		ends = append(ends, curveEnd{l.name(), p.y(l.last), role})
 	}
 	p.nameCurves(ends)
 	return p.Drawing
