@@ -98,7 +98,7 @@ func withIperf3(ctx context.Context, at string, source netip.Addr, err error) er
 		return err
 	}
 	stream.Close()
-	return fmt.Errorf("%w\nPort %s is open there, as of iperf3 -s; measure with: linerate measure --iperf3 %s", err, iperf3Port, host)
+	return fmt.Errorf("%w\nPort %s, that of iperf3, is open there: linerate measure --iperf3 %s", err, iperf3Port, host)
 }
 
 // withBrackets adds to an error how an IPv6 address and a port are written, if the address

@@ -9,9 +9,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// meant is a rule that goes by what drivers' own counters mean (record.Meanings), whatever a
+// meaningRule is a rule that goes by what drivers' own counters mean (record.Meanings), whatever a
 // driver calls them.
-type meant struct {
+type meaningRule struct {
 	id       string
 	load     bool     // as of rule
 	meanings []string // whose counters have to grow
@@ -25,7 +25,7 @@ type meant struct {
 
 const driverCounters = "driver counters"
 
-var meants = []meant{
+var meaningRules = []meaningRule{
 	{id: "link-lost", meanings: []string{"link_down"}, confidence: record.Certain, summary: "DEV loses its link",
 		fix: []string{"replace the cable or the transceiver; see the other end's log, and energy-efficient Ethernet (ethtool --show-eee DEV)"}, reference: "Linux Documentation/networking/operstates.rst",
 		explains: []string{"carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped"}},
@@ -68,8 +68,8 @@ var meants = []meant{
 
 const mlx5Counters = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
 
-// rule is meant as a rule of a host.
-func (m meant) rule() rule {
+// rule is m as a rule of a host.
+func (m meaningRule) rule() rule {
 	about := "A driver's counters of " + strings.Join(m.meanings, " or ") + " grew"
 	if m.least > 1 {
 		about += fmt.Sprintf(" by at least %d", m.least)
@@ -81,7 +81,7 @@ func (m meant) rule() rule {
 		parts: []string{driverCounters}, find: eachInterface(m.find), sameCause: sameSummary, explains: m.explains}
 }
 
-func (m meant) find(p port) *record.Finding {
+func (m meaningRule) find(p port) *record.Finding {
 	type grown struct {
 		name string
 		by   int64
@@ -169,7 +169,7 @@ func (h *host) countersUnknown() string {
 }
 
 var driverRules = func() (list []rule) {
-	for _, m := range meants {
+	for _, m := range meaningRules {
 		list = append(list, m.rule())
 	}
 	return list

@@ -129,7 +129,7 @@ func baseline(run *record.Run, found []record.Finding, treatment string) (*recor
 		}
 	}
 	if treatment != "" || best == nil {
-		return nil, fmt.Errorf("run %s does not have %s in a treatment %q%s (it has it in: %s)", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
+		return nil, fmt.Errorf("run %s: %s is not found in a treatment %q%s, but in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
 	}
 	return best, nil
 }

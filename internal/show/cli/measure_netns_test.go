@@ -319,7 +319,7 @@ func TestIperf3Instead(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "1gbit", "client")
-		const hint = "measure with: linerate measure --iperf3 10.0.0.1\n"
+		const hint = "that of iperf3, is open there: linerate measure --iperf3 10.0.0.1\n"
 		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed || strings.Contains(said, "--iperf3") {
 			t.Errorf("without an iperf3 server: exit status %d, %q", status, said)
 		}

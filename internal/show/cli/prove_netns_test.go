@@ -69,7 +69,7 @@ func TestProveOfRun(t *testing.T) {
 	for args, want := range map[string]string{
 		"arp-flx":                   `did you mean "arp-flux"?`,
 		"sack-off --run " + made.ID: "sack-off was not found in run " + made.ID + "; found was: arp-flux",
-		"arp-flux --treatment x --run " + made.ID:    `it has it in: kernel defaults`,
+		"arp-flux --treatment x --run " + made.ID:    `, but in: kernel defaults`,
 		"arp-flux --run x --host y":                  "expected one of a study, --run, and --host",
 		"arp-flux --network 10.0.0.0/8":              "--network: expected with --host or --via",
 		"arp-flux --via a --via b --via c":           "3 hosts: expected two",
