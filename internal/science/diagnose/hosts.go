@@ -119,7 +119,7 @@ func resolverUnresolved(f observed, h *host) *record.Finding {
 			}
 			finding.Confidence, finding.Summary = record.Possible, fmt.Sprintf("the name server %s is not on its link", server)
 			if i == 0 {
-				finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it (5 s unless options timeout says less)", server)
+				finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it, until ARP or the resolver gives up after seconds", server)
 			}
 		}
 	}
