@@ -56,8 +56,8 @@ type coded struct {
 func (c *coded) Error() string   { return c.err.Error() }
 func (c *coded) Unwrap() []error { return []error{c.code, c.err} }
 
-// Failure is err as it crosses the bus, with its code and the ports that are in use if
-// none was left; nil stays nil.
+// Failure is err as it crosses the bus, with its code, and the ports that are in use or the
+// descriptors that there are if none was left; nil stays nil.
 func Failure(err error) *message.Error {
 	if err == nil {
 		return nil
@@ -68,8 +68,10 @@ func Failure(err error) *message.Error {
 	}
 	if ports, ok := errors.AsType[*record.PortsExhausted](err); ok {
 		e.Code, e.Ports = message.Exhausted, ports
+	} else if descriptors, ok := errors.AsType[*record.DescriptorsExhausted](err); ok {
+		e.Code, e.Descriptors = message.Exhausted, descriptors
 	} else if inner, ok := errors.AsType[*message.Error](err); ok {
-		e.Ports = inner.Ports
+		e.Ports, e.Descriptors = inner.Ports, inner.Descriptors
 	}
 	return e
 }

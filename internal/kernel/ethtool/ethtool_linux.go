@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
@@ -18,7 +17,6 @@ import (
 // Handle reads and changes interfaces of the network namespace in which it was opened. A nil one knows no
 // driver and no speed.
 type Handle struct {
-	ioctl *ethtool.Ethtool
 	fd    int
 	sys   sysfs
 	mount int // of sys, if that is a mount of this handle; or -1
@@ -26,18 +24,11 @@ type Handle struct {
 
 // Open opens a handle. It needs no privilege.
 func Open() (*Handle, error) {
-	e, err := ethtool.NewEthtool()
-	if err != nil {
-		return nil, &kernel.Error{Op: "open", Object: "ethtool", Err: err}
-	}
-	// The library's GetLinkSettings does not ask for the length of the masks first, and prints
-	// a warning on standard output: the link is read here.
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		e.Close()
 		return nil, &kernel.Error{Op: "open", Object: "ethtool", Err: err}
 	}
-	h := &Handle{ioctl: e, fd: fd, sys: sysfs{"/sys", "/proc"}, mount: -1}
+	h := &Handle{fd: fd, sys: sysfs{"/sys", "/proc"}, mount: -1}
 	if root, mount, err := ownSysfs(); err == nil {
 		h.sys.sys, h.mount = root, mount
 	}
@@ -49,7 +40,6 @@ func (h *Handle) Close() {
 	if h == nil {
 		return
 	}
-	h.ioctl.Close()
 	_ = unix.Close(h.fd)
 	if h.mount >= 0 {
 		_ = unix.Close(h.mount)
@@ -61,11 +51,11 @@ func (h *Handle) Driver(name string) string {
 	if h == nil {
 		return ""
 	}
-	driver, err := h.ioctl.DriverName(name)
+	info, err := unix.IoctlGetEthtoolDrvinfo(h.fd, name)
 	if err != nil {
 		return ""
 	}
-	return driver
+	return unix.ByteSliceToString(info.Driver[:])
 }
 
 // SpeedMbps is the negotiated speed in Mbit/s; 0: not known, or the link is down. Virtual
@@ -94,27 +84,28 @@ func speed(mbps uint32) int64 {
 func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier, CarrierChanges: int64(l.CarrierChanges),
 		Promiscuous: l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer, VLAN: l.VLAN}
-	info, err := h.ioctl.DriverInfo(l.Name)
+	info, err := unix.IoctlGetEthtoolDrvinfo(h.fd, l.Name)
 	if err != nil {
 		err = &kernel.Error{Op: "read the driver of", Object: l.Name, Err: err}
 	} else {
-		nic.Driver, nic.Version, nic.Firmware, nic.Bus = info.Driver, info.Version, known(info.FwVersion), known(info.BusInfo)
+		nic.Driver, nic.Version = unix.ByteSliceToString(info.Driver[:]), unix.ByteSliceToString(info.Version[:])
+		nic.Firmware, nic.Bus = known(info.Fw_version[:]), known(info.Bus_info[:])
 	}
 	h.link(&nic)
 	h.settings(&nic)
 	nic.FEC, nic.RSS = h.fec(l.Name), h.spreading(l.Name)
-	h.features(&nic)
+	h.offloads(&nic)
 	nic.Counters = h.Counters(nic.Interface, nic.Driver)
 	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)
 	return nic, errors.Join(err, h.sys.add(&nic, l))
 }
 
 // known is a text of a driver, empty where the driver says that it has none.
-func known(text string) string {
-	if text == "N/A" {
-		return ""
+func known(text []byte) string {
+	if s := unix.ByteSliceToString(text); s != "N/A" {
+		return s
 	}
-	return text
+	return ""
 }
 
 func (h *Handle) link(nic *record.NIC) {
@@ -138,35 +129,34 @@ func (h *Handle) link(nic *record.NIC) {
 
 func (h *Handle) settings(nic *record.NIC) {
 	name := nic.Interface
-	if r, err := h.ioctl.GetRing(name); err == nil {
-		nic.Rings = &record.Rings{Rx: int(r.RxPending), MostRx: int(r.RxMaxPending), Tx: int(r.TxPending), MostTx: int(r.TxMaxPending)}
+	if r, err := h.numbers(name, "rings"); err == nil {
+		nic.Rings = &record.Rings{Rx: r.of("rx"), MostRx: r.most("rx"), Tx: r.of("tx"), MostTx: r.most("tx")}
 	}
-	if c, err := h.ioctl.GetChannels(name); err == nil {
-		nic.Channels = &record.Channels{Rx: int(c.RxCount), MostRx: int(c.MaxRx), Tx: int(c.TxCount), MostTx: int(c.MaxTx), Combined: int(c.CombinedCount), MostCombined: int(c.MaxCombined)}
+	if c, err := h.numbers(name, "channels"); err == nil {
+		nic.Channels = &record.Channels{Rx: c.of("rx"), MostRx: c.most("rx"), Tx: c.of("tx"), MostTx: c.most("tx"), Combined: c.of("combined"), MostCombined: c.most("combined")}
 	}
-	if c, err := h.ioctl.GetCoalesce(name); err == nil {
-		nic.Coalesce = &record.Coalesce{RxUs: int(c.RxCoalesceUsecs), RxFrames: int(c.RxMaxCoalescedFrames), TxUs: int(c.TxCoalesceUsecs),
-			TxFrames: int(c.TxMaxCoalescedFrames), AdaptRx: c.UseAdaptiveRxCoalesce != 0, AdaptTx: c.UseAdaptiveTxCoalesce != 0}
+	if c, err := h.numbers(name, "coalesce"); err == nil {
+		nic.Coalesce = &record.Coalesce{RxUs: c.of("rx-usecs"), RxFrames: c.of("rx-frames"), TxUs: c.of("tx-usecs"), TxFrames: c.of("tx-frames"),
+			AdaptRx: c.on("adaptive-rx"), AdaptTx: c.on("adaptive-tx")}
 	}
-	if p, err := h.ioctl.GetPause(name); err == nil {
-		nic.Pause = &record.Pause{Autoneg: p.Autoneg != 0, Rx: p.RxPause != 0, Tx: p.TxPause != 0}
+	if p, err := h.numbers(name, "pause"); err == nil {
+		nic.Pause = &record.Pause{Autoneg: p.on("autoneg"), Rx: p.on("rx"), Tx: p.on("tx")}
 	}
 }
 
-func (h *Handle) features(nic *record.NIC) {
-	all, err := h.ioctl.FeaturesWithState(nic.Interface)
+func (h *Handle) offloads(nic *record.NIC) {
+	all, err := h.features(nic.Interface)
 	if err != nil {
 		return
 	}
 	nic.Features = map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		state := all[name]
-		fixed := !state.Available || state.NeverChanged
-		if fixed && !state.Active {
+		f := all[name]
+		if f.fixed && !f.active {
 			continue // the interface does not have it
 		}
-		nic.Features[name] = state.Active
-		if fixed {
+		nic.Features[name] = f.active
+		if f.fixed {
 			nic.Fixed = append(nic.Fixed, name)
 		}
 	}
@@ -178,7 +168,7 @@ const mostCounters = 4096
 // Counters are a driver's counters of an interface that are not 0 (ethtool -S); nil: there are
 // none. Of more than mostCounters names there are those with a meaning first, always the same.
 func (h *Handle) Counters(name, driver string) map[string]int64 {
-	all, err := h.ioctl.Stats(name)
+	all, err := h.statistics(name)
 	if err != nil {
 		return nil
 	}

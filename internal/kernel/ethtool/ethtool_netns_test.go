@@ -73,7 +73,7 @@ func TestNIC(t *testing.T) {
 			t.Errorf("%+v", nic)
 		}
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth1", "up")
-		if err := h.ioctl.Change("eth0", map[string]bool{"tx-tcp-segmentation": false}); err != nil {
+		if err := h.SetFeature("eth0", "tx-tcp-segmentation", false); err != nil {
 			t.Fatal(err)
 		}
 		if nic = read(); nic.Features["tx-tcp-segmentation"] || !nic.Carrier || nic.CarrierChanges == 0 {
@@ -96,4 +96,40 @@ func TestModes(t *testing.T) {
 	if s.supported() != 25_000 || s.advertised() != 1000 {
 		t.Errorf("supports %d, advertises %d", s.supported(), s.advertised())
 	}
+}
+
+// TestGrowingStack: what is read is whole wherever the goroutine's stack has to grow, which
+// moves it. A structure of which the kernel has an earlier address would be read as zeros.
+func TestGrowingStack(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "numrxqueues", "2", "numtxqueues", "2", "type", "veth", "peer", "name", "eth1")
+		h, err := Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		for depth := range 512 {
+			read := make(chan string)
+			go func() { // with a stack of its own, as small as they come
+				read <- deeper(depth, func() string {
+					text, err := h.Option("eth0", "channels", "tx")
+					if err != nil {
+						return err.Error()
+					}
+					return text
+				})
+			}()
+			if got := <-read; got != "2" {
+				t.Errorf("%d calls deep: tx is %s, want 2", depth, got)
+			}
+		}
+	})
+}
+
+//go:noinline
+func deeper(calls int, read func() string) string {
+	if calls == 0 {
+		return read()
+	}
+	return deeper(calls-1, read)
 }

@@ -57,7 +57,7 @@ func (h *Handle) spreading(name string) *record.RSS {
 // Module reads the pluggable module of an interface, by a bus that takes some 100 ms; nil: it
 // has none, or its driver does not read it.
 func (h *Handle) Module(name string) *record.Module {
-	memory, err := h.ioctl.ModuleEeprom(name)
+	memory, err := h.memory(name)
 	if err != nil {
 		return nil
 	}

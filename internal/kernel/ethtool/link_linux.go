@@ -3,7 +3,6 @@
 package ethtool
 
 import (
-	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,13 +23,6 @@ type linkSettings struct {
 // mostWords is how many 32-bit words a mask has at most: linux/ethtool.h has 121 modes.
 const mostWords = 127
 
-// ifreqData is struct ifreq with ifr_data (netdevice(7)).
-type ifreqData struct {
-	name [unix.IFNAMSIZ]byte
-	data unsafe.Pointer
-	_    [16]byte
-}
-
 // settingsOf reads the settings of a link (ETHTOOL_GLINKSETTINGS, Linux 4.6); false: the
 // interface has none. The first call asks for the length of the masks.
 func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
@@ -41,21 +33,6 @@ func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
 	s = linkSettings{cmd: unix.ETHTOOL_GLINKSETTINGS, words: words}
 	ok = h.call(name, unsafe.Pointer(&s)) == nil && s.words == words
 	return s, ok
-}
-
-// call executes an ethtool command, whose data begins with its number.
-func (h *Handle) call(name string, data unsafe.Pointer) error {
-	if len(name) >= unix.IFNAMSIZ {
-		return unix.ENODEV
-	}
-	request := ifreqData{data: data}
-	copy(request.name[:], name)
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(h.fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&request)))
-	runtime.KeepAlive(data)
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }
 
 // supported and advertised are the fastest modes of the link, in Mbit/s.

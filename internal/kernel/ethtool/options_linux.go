@@ -8,10 +8,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
@@ -63,11 +61,11 @@ func (h *Handle) Option(iface, group, key string) (string, error) {
 	case "queues", "napi", "irqs":
 		return h.readFile(iface, group, key)
 	}
-	f, _, err := h.field(iface, group, key)
+	n, err := h.number(iface, group, key)
 	if err != nil {
 		return "", err
 	}
-	return f.text(), nil
+	return n.text(key), nil
 }
 
 // SetOption changes an option of Resolve to a value that Resolve or Option has returned.
@@ -81,17 +79,15 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 	switch o.Group {
 	case "features":
 		// A feature that is off because another one is, is requested: what is changed is the request.
-		return fail(h.ioctl.Change(iface, map[string]bool{o.Key: requested(o.Value)}))
+		return fail(h.SetFeature(iface, o.Key, requested(o.Value)))
 	case "rss":
 		return fail(h.setRSS(iface, o.Option))
 	case "queues", "napi", "irqs":
 		return fail(h.writeFile(iface, o.Group, o.Option))
 	}
-	f, set, err := h.field(iface, o.Group, o.Key)
+	n, err := h.number(iface, o.Group, o.Key)
 	if err == nil {
-		if err = f.parse(o.Value); err == nil {
-			err = set()
-		}
+		err = n.write(h, iface, o.Key, o.Value)
 	}
 	return fail(err)
 }
@@ -111,7 +107,7 @@ var short = map[string]string{
 const mangleID = "tx-tcp-mangleid-segmentation"
 
 func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.Option, err error) {
-	all, err := h.ioctl.FeaturesWithState(iface)
+	all, err := h.features(iface)
 	if err != nil {
 		return nil, &kernel.Error{Op: "read", Object: "features of " + iface, Err: err}
 	}
@@ -128,7 +124,7 @@ func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.
 		f := all[name]
 		known = true
 		switch is := featureText(f); {
-		case f.Available && !f.NeverChanged:
+		case !f.fixed:
 			list = append(list, setting.Option{Key: name, Value: o.Value})
 		case is == o.Value && !several:
 			list = append(list, setting.Option{Key: name, Value: is})
@@ -146,19 +142,18 @@ func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.
 }
 
 // featureText is "on" or "off"; where another feature prevents what is requested, with that.
-func featureText(f ethtool.FeatureState) string {
-	text := map[bool]string{true: "on", false: "off"}
-	if f.Available && !f.NeverChanged && f.Requested != f.Active {
-		return text[f.Active] + " (requested " + text[f.Requested] + ")"
+func featureText(f feature) string {
+	if !f.fixed && f.requested != f.active {
+		return onOff(f.active) + " (requested " + onOff(f.requested) + ")"
 	}
-	return text[f.Active]
+	return onOff(f.active)
 }
 
 // requested is the request in a text of featureText.
 func requested(text string) bool { return text == "on" || strings.HasSuffix(text, "(requested on)") }
 
 func (h *Handle) feature(iface, name string) (string, error) {
-	all, err := h.ioctl.FeaturesWithState(iface)
+	all, err := h.features(iface)
 	if err != nil {
 		return "", &kernel.Error{Op: "read", Object: "features of " + iface, Err: err}
 	}
@@ -169,89 +164,41 @@ func (h *Handle) feature(iface, name string) (string, error) {
 	return featureText(f), nil
 }
 
-// field is a number or a flag in a structure of ethtool.
-type field struct {
-	at   *uint32
-	most uint32 // 0: not known
-	flag bool
-}
-
-func (f field) text() string {
-	if f.flag {
-		return map[bool]string{true: "on", false: "off"}[*f.at != 0]
-	}
-	return strconv.FormatUint(uint64(*f.at), 10)
-}
-
-func (f field) parse(text string) error {
-	n, err := strconv.ParseUint(map[string]string{"on": "1", "off": "0"}[text]+map[bool]string{false: text}[f.flag], 10, 32)
-	if err == nil {
-		*f.at = uint32(n)
-	}
-	return err
-}
-
-// field reads the structure of a group. set writes it back, changed.
-func (h *Handle) field(iface, group, key string) (f field, set func() error, err error) {
-	number := func(at, most *uint32) field { return field{at: at, most: *most} }
-	fields := map[string]field{}
-	switch group {
-	case "rings":
-		var r ethtool.Ring
-		r, err = h.ioctl.GetRing(iface)
-		fields = map[string]field{"rx": number(&r.RxPending, &r.RxMaxPending), "rx-mini": number(&r.RxMiniPending, &r.RxMiniMaxPending),
-			"rx-jumbo": number(&r.RxJumboPending, &r.RxJumboMaxPending), "tx": number(&r.TxPending, &r.TxMaxPending)}
-		set = func() error { _, err := h.ioctl.SetRing(iface, r); return err }
-	case "channels":
-		var c ethtool.Channels
-		c, err = h.ioctl.GetChannels(iface)
-		fields = map[string]field{"rx": number(&c.RxCount, &c.MaxRx), "tx": number(&c.TxCount, &c.MaxTx), "combined": number(&c.CombinedCount, &c.MaxCombined)}
-		set = func() error { _, err := h.ioctl.SetChannels(iface, c); return err }
-	case "coalesce":
-		var c ethtool.Coalesce
-		c, err = h.ioctl.GetCoalesce(iface)
-		fields = map[string]field{"rx-usecs": {at: &c.RxCoalesceUsecs}, "rx-frames": {at: &c.RxMaxCoalescedFrames},
-			"tx-usecs": {at: &c.TxCoalesceUsecs}, "tx-frames": {at: &c.TxMaxCoalescedFrames},
-			"adaptive-rx": {at: &c.UseAdaptiveRxCoalesce, flag: true}, "adaptive-tx": {at: &c.UseAdaptiveTxCoalesce, flag: true}}
-		set = func() error { _, err := h.ioctl.SetCoalesce(iface, c); return err }
-	case "pause":
-		var p ethtool.Pause
-		p, err = h.ioctl.GetPause(iface)
-		fields = map[string]field{"autoneg": {at: &p.Autoneg, flag: true}, "rx": {at: &p.RxPause, flag: true}, "tx": {at: &p.TxPause, flag: true}}
-		set = func() error { _, err := h.ioctl.SetPause(iface, p); return err }
-	}
-	f, ok := fields[key]
+// number reads the group of an option that the interface has.
+func (h *Handle) number(iface, group, key string) (numbers, error) {
+	n, err := h.numbers(iface, group)
+	_, ok := n.fields[key]
 	switch {
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return f, nil, h.unsupported(iface, setting.Option{Key: key}, group, "the driver has no such option")
+		return n, h.unsupported(iface, setting.Option{Key: key}, group, "the driver has no such option")
 	case err != nil:
-		return f, nil, &kernel.Error{Op: "read", Object: group + " of " + iface, Err: err}
+		return n, &kernel.Error{Op: "read", Object: group + " of " + iface, Err: err}
 	case !ok:
-		return f, nil, h.unsupported(iface, setting.Option{Key: key}, group, "")
+		return n, h.unsupported(iface, setting.Option{Key: key}, group, "")
 	}
-	return f, set, nil
+	return n, nil
 }
 
 // resolveNumber checks a number against the maximum that the driver states.
 func (h *Handle) resolveNumber(iface string, o setting.NICOption) ([]setting.Option, error) {
-	f, _, err := h.field(iface, o.Group, o.Key)
+	n, err := h.number(iface, o.Group, o.Key)
 	if err != nil {
 		return nil, err
 	}
-	hasMost := o.Group == "rings" || o.Group == "channels"
-	if hasMost && f.most == 0 {
-		return nil, h.unsupported(iface, o.Option, o.Group, "its maximum is 0")
-	}
-	is := *f.at
-	if err := f.parse(o.Value); err != nil {
+	value, err := n.parse(o.Key, o.Value)
+	if err != nil {
 		return nil, err
 	}
-	if hasMost && *f.at > f.most {
-		return nil, h.unsupported(iface, o.Option, o.Group, fmt.Sprintf("%d exceeds its maximum of %d", *f.at, f.most))
+	if n.fields[o.Key].most != 0 {
+		if n.most(o.Key) == 0 {
+			return nil, h.unsupported(iface, o.Option, o.Group, "its maximum is 0")
+		}
+		if int(value) > n.most(o.Key) {
+			return nil, h.unsupported(iface, o.Option, o.Group, fmt.Sprintf("%d exceeds its maximum of %d", value, n.most(o.Key)))
+		}
 	}
-	wanted := f.text()
-	*f.at = is
-	return []setting.Option{{Key: o.Key, Value: wanted}}, nil
+	n.word[n.fields[o.Key].at] = value
+	return []setting.Option{{Key: o.Key, Value: n.text(o.Key)}}, nil
 }
 
 // path is the file of an option of queues, napi or irqs.

@@ -12,7 +12,7 @@ import (
 var directories = []string{"/run", "/tmp", "/mnt"}
 
 // PrivateTmpfs moves the calling thread to a mount namespace of its own with an empty
-// tmpfs(5) of 16 MiB, and returns its path. Only the thread and processes that it starts
+// tmpfs(5) of 64 MiB at most, and returns its path. Only the thread and processes that it starts
 // see it, and it is deleted with the last of them. The thread must be locked, and must
 // not be used for anything else. It needs CAP_SYS_ADMIN.
 func PrivateTmpfs() (string, error) {
@@ -26,7 +26,7 @@ func PrivateTmpfs() (string, error) {
 		if info, err := os.Stat(at); err != nil || !info.IsDir() {
 			continue
 		}
-		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0700,size=16m"); err != nil {
+		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0700,size=64m"); err != nil {
 			return "", fmt.Errorf("mounting a file system in memory on %s: %w", at, err)
 		}
 		return at, nil

@@ -18,11 +18,24 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 // inside is set in the re-executed process.
 const inside = "LINERATE_TEST_INSIDE_NETNS"
 
-// Parallel lets a test run beside others that call it: one that measures nothing. In the
-// process that InNamespace makes for a test it runs alone, and may change its environment.
+// Parallel lets a test run beside others that call it: one that measures nothing, or on links
+// so slow that others beside it change nothing that it asserts. In the process that InNamespace
+// makes for a test it runs alone, and may change its environment.
 func Parallel(t *testing.T) {
 	if os.Getenv(inside) == "" {
 		t.Parallel()
+	}
+}
+
+// long names the environment variable by which tests run that take ten seconds and more, and
+// whose parts shorter tests have as well.
+const long = "LINERATE_LONG"
+
+// Long skips the test unless make long runs it.
+func Long(t *testing.T) {
+	t.Helper()
+	if os.Getenv(long) == "" {
+		t.Skip("takes long: make long runs it")
 	}
 }
 

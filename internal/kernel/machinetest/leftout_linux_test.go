@@ -15,11 +15,21 @@ var packagesLeftOut = map[string]string{
 // measures is the reason of what asserts ratios of rates and times.
 const measures = "measures, and a machine's CPUs are emulated or one"
 
+// What user-mode Linux of Debian is built without.
+const (
+	noFirewall = "plants faults by nftables in tables of inet, which the kernel does not have; make faults runs them on this one"
+	noTypes    = "the kernel does not tell its types (BTF)"
+)
+
 // testsLeftOut are not run in machines, by package, with the reason.
 var testsLeftOut = map[string]map[string]string{
 	"internal/bus": {
 		"TestCallsThatCannotBeAnswered": "has 20 s for a reply of more than 64 MiB",
 		"TestHellos":                    "expects a message within 20 ms",
+	},
+	"internal/host/application": {
+		"TestPoisson": measures,
+		"TestSlow":    measures,
 	},
 	"internal/host/apply": {
 		"TestCommands":          "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
@@ -28,6 +38,13 @@ var testsLeftOut = map[string]map[string]string{
 	},
 	"internal/host/foreign": {
 		"TestPrograms": "runs nine programs at once, which do not keep their times on one CPU",
+	},
+	"internal/host/hoststate": {
+		"TestDropsTraced":   noTypes,
+		"TestFaults":        noFirewall,
+		"TestFirewallPlace": noFirewall,
+		"TestLLDPDaemon":    "needs lldpd, which the machine's tree need not have",
+		"TestPasted":        "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
 	},
 	"internal/host/linkemu": {
 		"TestDelay":           measures,

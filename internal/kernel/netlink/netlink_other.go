@@ -5,6 +5,7 @@ package netlink
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
 	"os"
@@ -61,25 +62,33 @@ func (*Conn) ChangeLink(string, LinkChange) error { return unsupported("change l
 func (*Conn) InterfaceCounters(map[int]string) ([]record.InterfaceCounters, error) {
 	return nil, unsupported("read interface counters")
 }
-func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)        { return nil, unsupported("list qdiscs") }
-func (*Conn) HasFilters(string, uint32) (bool, error)       { return false, unsupported("list filters") }
-func (*Conn) ReplaceQdisc(string, QdiscSpec) error          { return unsupported("replace qdisc") }
-func (*Conn) RestoreQdisc(string, QdiscSpec, []byte) error  { return unsupported("replace qdisc") }
-func (*Conn) RestoreLinkQueue(Qdisc) error                  { return unsupported("replace qdisc") }
-func (*Conn) DeleteRootQdisc(string) error                  { return unsupported("delete qdisc") }
-func (*Conn) HasNetem() error                               { return unsupported("probe for netem") }
-func (*Conn) Shape(Qdisc) (Shape, error)                    { return Shape{}, unsupported("list classes") }
-func (Qdisc) Spec() QdiscSpec                               { return QdiscSpec{} }
-func (*Conn) Neighbours() ([]Neighbour, error)              { return nil, unsupported("list neighbours") }
-func (*Conn) SetNeighbour(string, netip.Addr, string) error { return unsupported("set neighbour") }
-func (*Conn) RestoreNeighbour(Object) error                 { return unsupported("restore neighbour") }
-func (*Conn) DeleteNeighbour(string, netip.Addr) error      { return unsupported("delete neighbour") }
-func (*Conn) FDB() ([]record.FDBEntry, error)               { return nil, unsupported("list forwarding tables") }
-func (*Conn) Routes() ([]Route, error)                      { return nil, unsupported("list routes") }
-func (*Conn) ReplaceRoute(RouteSpec) error                  { return unsupported("replace route") }
-func (*Conn) RestoreRoute(Object, bool) error               { return unsupported("restore route") }
-func (*Conn) ExpectRoute(RouteSpec) (Route, error)          { return Route{}, unsupported("make route") }
-func (*Conn) DeleteRoute(Object) error                      { return unsupported("delete route") }
+func (*Conn) Qdiscs(map[int]string) ([]Qdisc, error)            { return nil, unsupported("list qdiscs") }
+func (*Conn) HasFilters(string, uint32) (bool, error)           { return false, unsupported("list filters") }
+func (*Conn) ReplaceQdisc(string, QdiscSpec) error              { return unsupported("replace qdisc") }
+func (*Conn) RestoreQdisc(string, QdiscSpec, []byte) error      { return unsupported("replace qdisc") }
+func (*Conn) RestoreLinkQueue(Qdisc) error                      { return unsupported("replace qdisc") }
+func (*Conn) DeleteRootQdisc(string) error                      { return unsupported("delete qdisc") }
+func (*Conn) HasNetem() error                                   { return unsupported("probe for netem") }
+func (*Conn) Shape(Qdisc) (Shape, error)                        { return Shape{}, unsupported("list classes") }
+func (Qdisc) Spec() QdiscSpec                                   { return QdiscSpec{} }
+func (*Conn) Neighbours() ([]Neighbour, error)                  { return nil, unsupported("list neighbours") }
+func (*Conn) SetNeighbour(string, netip.Addr, string) error     { return unsupported("set neighbour") }
+func (*Conn) RestoreNeighbour(Object) error                     { return unsupported("restore neighbour") }
+func (*Conn) DeleteNeighbour(string, netip.Addr) error          { return unsupported("delete neighbour") }
+func (*Conn) FDB() ([]record.FDBEntry, error)                   { return nil, unsupported("list forwarding tables") }
+func (*Conn) Routes() ([]Route, error)                          { return nil, unsupported("list routes") }
+func (*Conn) MainRoutes(int) ([]Route, int, error)              { return nil, 0, unsupported("list routes") }
+func (*Conn) ReplaceRoute(RouteSpec) error                      { return unsupported("replace route") }
+func (*Conn) AddRoutes(RouteSpec, iter.Seq[netip.Prefix]) error { return unsupported("add route") }
+func (*Conn) DeleteRoutes(RouteSpec, iter.Seq[netip.Prefix]) error {
+	return unsupported("delete route")
+}
+func (*Conn) CountRoutes(RouteSpec, netip.Prefix, netip.Prefix) (int, error) {
+	return 0, unsupported("list routes")
+}
+func (*Conn) RestoreRoute(Object, bool) error      { return unsupported("restore route") }
+func (*Conn) ExpectRoute(RouteSpec) (Route, error) { return Route{}, unsupported("make route") }
+func (*Conn) DeleteRoute(Object) error             { return unsupported("delete route") }
 func (*Conn) NexthopObjects() ([]NexthopObject, error) {
 	return nil, unsupported("list nexthop objects")
 }
@@ -169,4 +178,4 @@ func unsupported(op string) error {
 }
 
 // First is false on this system.
-func First() bool { return false }
+func First() (bool, error) { return false, errors.ErrUnsupported }

@@ -3,6 +3,8 @@
 package netlink
 
 import (
+	"fmt"
+
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
@@ -27,9 +29,24 @@ func CurrentNetNS() (NetNS, error) {
 	return ns, nil
 }
 
+// initialNetNS is the inode of the machine's first network namespace since Linux 6.17
+// (include/uapi/linux/nsfs.h, NET_NS_INIT_INO). Others, and it before, have numbers from 0xF0000000 on.
+const initialNetNS = 0xEFFFFFF9
+
 // First reports whether the calling thread's network namespace is that of process 1, to which
-// the machine's configuration applies; false where that cannot be seen.
-func First() bool {
-	var own, first unix.Stat_t
-	return unix.Stat("/proc/thread-self/ns/net", &own) == nil && unix.Stat("/proc/1/ns/net", &first) == nil && own.Ino == first.Ino
+// the machine's configuration applies. The error is that it is not known: a process may not be
+// permitted to see that of process 1.
+func First() (bool, error) {
+	const own, first = "/proc/thread-self/ns/net", "/proc/1/ns/net"
+	var self, other unix.Stat_t
+	if err := unix.Stat(own, &self); err != nil {
+		return false, fmt.Errorf("%s: %w", own, err)
+	}
+	if err := unix.Stat(first, &other); err != nil {
+		if self.Ino == initialNetNS {
+			return true, nil
+		}
+		return false, fmt.Errorf("%s: %w", first, err)
+	}
+	return self.Ino == other.Ino, nil
 }

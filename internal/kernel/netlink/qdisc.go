@@ -28,6 +28,7 @@ type Shape struct {
 	// Overhead is what it counts of each packet beside Ethernet's header and what that
 	// carries, in bytes; below 0: it leaves so much out.
 	Overhead int
+	Burst    unit.Bytes // the token bucket; 0: not known
 }
 
 // Parents that are not another qdisc's class (linux/pkt_sched.h).

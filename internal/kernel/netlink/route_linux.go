@@ -26,6 +26,39 @@ func (c *Conn) Routes() ([]Route, error) {
 		})
 }
 
+// MainRoutes lists routes as Routes does: those of the kernel, of boot, router advertisements and
+// DHCP, default routes, and so many others (ip-route(8), proto). omitted is how many more there
+// are: a router has a million.
+func (c *Conn) MainRoutes(others int) (routes []Route, omitted int, err error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, 0, err
+	}
+	all, err := list(c, "list routes", unix.RTM_GETROUTE, unix.RTM_NEWROUTE, rtmsgLen, bothFamilies(rtmsgLen),
+		func(body []byte, _ int64) (*Route, bool) {
+			if native.Uint32(body[8:])&unix.RTM_F_CLONED != 0 {
+				return nil, false
+			}
+			switch body[5] {
+			case unix.RTPROT_KERNEL, unix.RTPROT_BOOT, unix.RTPROT_RA, unix.RTPROT_DHCP:
+			default:
+				if others--; others < 0 && body[1] > 0 {
+					return nil, true
+				}
+			}
+			r := parseRoute(slices.Clone(body), names)
+			return &r, true
+		})
+	for _, r := range all {
+		if r == nil {
+			omitted++
+		} else {
+			routes = append(routes, *r)
+		}
+	}
+	return routes, omitted, err
+}
+
 func appendHop(b []byte, h hop) []byte {
 	b = native.AppendUint16(b, uint16(hopLen+len(h.attributes)))
 	b = append(b, h.flags, h.weight)

@@ -34,7 +34,8 @@ func (c *Conn) Shape(q Qdisc) (Shape, error) {
 	case "htb":
 		return c.htbShape(q)
 	case "tbf":
-		s := Shape{Rate: q.Spec().Rate}
+		spec := q.Spec()
+		s := Shape{Rate: spec.Rate, Burst: spec.Burst}
 		for a := range attributes(q.Options) {
 			if a.kind == tbfParameters && len(a.data) >= rateSpec {
 				s.Overhead = overheadOf(a.data)
@@ -174,7 +175,7 @@ func (t htbTree) together(class htbClass) Shape {
 	for _, child := range t {
 		if child.parent == class.id {
 			has := t.together(child)
-			below = Shape{below.Rate + has.Rate, has.Overhead}
+			below = Shape{Rate: below.Rate + has.Rate, Overhead: has.Overhead}
 		}
 	}
 	return faster(class.own(), below)
@@ -217,7 +218,7 @@ func htbShape(q Qdisc, classes []htbClass, filters bool) (s Shape) {
 	for _, class := range classes {
 		if class.parent == qdiscRoot {
 			has := tree.together(class)
-			s = Shape{s.Rate + has.Rate, has.Overhead}
+			s = Shape{Rate: s.Rate + has.Rate, Overhead: has.Overhead}
 		}
 	}
 	return s

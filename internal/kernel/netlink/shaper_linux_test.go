@@ -26,17 +26,19 @@ func TestShape(t *testing.T) {
 	}
 	const mbyte = 1e6
 	tbf := append(append(spec(4, 100*mbyte), make([]byte, rateSpec)...), make([]byte, 12)...)
+	bucket := append(append(spec(0, 100*mbyte), make([]byte, rateSpec)...), bytes(0, uint32(1e6/psched()), 0)...) // 1 ms at the rate
 	for _, test := range []struct {
 		name, kind string
 		options    []byte
 		want       Shape
 	}{
-		{"tbf", "tbf", appendAttribute(nil, tbfParameters, tbf), Shape{800e6, 4}},
-		{"tbf above 34 Gbit/s", "tbf", appendUint64(appendAttribute(nil, tbfParameters, tbf), tbfRate64, 5e9), Shape{40e9, 4}},
-		{"cake", "cake", appendUint32(appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 0), cakeRaw, 0), Shape{16e6, 0}},
-		{"cake with overhead", "cake", appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 18), Shape{16e6, 4}},
+		{"tbf", "tbf", appendAttribute(nil, tbfParameters, tbf), Shape{Rate: 800e6, Overhead: 4}},
+		{"tbf above 34 Gbit/s", "tbf", appendUint64(appendAttribute(nil, tbfParameters, tbf), tbfRate64, 5e9), Shape{Rate: 40e9, Overhead: 4}},
+		{"tbf with a bucket", "tbf", appendAttribute(nil, tbfParameters, bucket), Shape{Rate: 800e6, Burst: 100_000}},
+		{"cake", "cake", appendUint32(appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 0), cakeRaw, 0), Shape{Rate: 16e6}},
+		{"cake with overhead", "cake", appendUint32(appendUint64(nil, cakeRate64, 2*mbyte), cakeOverhead, 18), Shape{Rate: 16e6, Overhead: 4}},
 		{"cake that is unlimited", "cake", appendUint32(appendUint64(nil, cakeRate64, 0), cakeRaw, 0), Shape{}},
-		{"netem", "netem", appendAttribute(make([]byte, netemParameters), netemRate, bytes(mbyte, 20, 0, 0)), Shape{8e6, 20}},
+		{"netem", "netem", appendAttribute(make([]byte, netemParameters), netemRate, bytes(mbyte, 20, 0, 0)), Shape{Rate: 8e6, Overhead: 20}},
 		{"netem without a rate", "netem", make([]byte, netemParameters), Shape{}},
 		{"netem's rate of linerate's", "netem", appendAttribute(make([]byte, netemParameters), netemRate, bytes(4e9, 0, 0, 0)), Shape{}},
 		{"fq_codel", "fq_codel", nil, Shape{}},
@@ -91,7 +93,7 @@ func TestHTBClassOf(t *testing.T) {
 	large := appendUint64(nil, htbCeil64, 5e9)
 	for _, options := range [][]byte{append(appendAttribute(nil, htbParameters, parameters), large...), append(large, appendAttribute(nil, htbParameters, parameters)...)} {
 		c := htbClassOf(appendAttribute(tcmsg(1, 1<<16|1, qdiscRoot), unix.TCA_OPTIONS, options))
-		if c.id != 1<<16|1 || c.parent != qdiscRoot || c.rate != (Shape{800e6, 4}) || c.ceil != (Shape{40e9, 4}) {
+		if c.id != 1<<16|1 || c.parent != qdiscRoot || c.rate != (Shape{Rate: 800e6, Overhead: 4}) || c.ceil != (Shape{Rate: 40e9, Overhead: 4}) {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -19,10 +19,14 @@ type Socket struct {
 	// ReceiveQueue are the bytes that arrived and were not read, SendQueue those that
 	// were written and are not acknowledged.
 	ReceiveQueue, SendQueue int64
-	CongestionControl       string
-	Info                    *record.TCPInfo // nil: none, as for UDP
+	// ReceiveBuffer is SO_RCVBUF of a UDP socket as the kernel counts it (socket(7)); 0: not known.
+	ReceiveBuffer     int64
+	CongestionControl string
+	Info              *record.TCPInfo // nil: none, as for UDP
 	// UID is the user who made it, and Inode what /proc/PID/fd has of it.
 	UID, Inode uint32
+	// Cookie is the kernel's number of the socket, which no other has had.
+	Cookie uint64
 	// AtNs is when the kernel filled the answer, or reported the end, by sched.Now.
 	AtNs int64
 }

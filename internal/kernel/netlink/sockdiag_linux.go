@@ -75,6 +75,7 @@ const (
 	sockDiagByFamily = 20
 	inetDiagInfo     = 2
 	inetDiagCong     = 4
+	inetDiagMemory   = 7 // INET_DIAG_SKMEMINFO
 
 	diagRequestLen = 56 // struct inet_diag_req_v2
 	diagMessageLen = 72 // struct inet_diag_msg
@@ -111,7 +112,7 @@ func (s *SocketDiag) tcp(states uint32) ([]Socket, error) {
 func (s *SocketDiag) UDP() ([]Socket, error) {
 	requests := bothFamilies(diagRequestLen)
 	for _, r := range requests {
-		r[1], r[2] = unix.IPPROTO_UDP, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)
+		r[1], r[2] = unix.IPPROTO_UDP, 1<<(inetDiagInfo-1)|1<<(inetDiagCong-1)|1<<(inetDiagMemory-1)
 		native.PutUint32(r[4:], anyState)
 	}
 	return list(s.conn, "list sockets", sockDiagByFamily, sockDiagByFamily, diagMessageLen, requests,
@@ -163,7 +164,8 @@ func parseSocket(body []byte, atNs int64) Socket {
 		State:        body[1],
 		ReceiveQueue: int64(native.Uint32(body[56:])), SendQueue: int64(native.Uint32(body[60:])),
 		UID: native.Uint32(body[64:]), Inode: native.Uint32(body[68:]),
-		AtNs: atNs,
+		Cookie: uint64(native.Uint32(body[44:])) | uint64(native.Uint32(body[48:]))<<32,
+		AtNs:   atNs,
 	}
 	for a := range attributes(body[diagMessageLen:]) {
 		switch a.kind {
@@ -172,6 +174,10 @@ func parseSocket(body []byte, atNs int64) Socket {
 			s.Info = &info
 		case inetDiagCong:
 			s.CongestionControl = cString(a.data)
+		case inetDiagMemory:
+			if len(a.data) >= 8 { // SK_MEMINFO_RCVBUF is the second
+				s.ReceiveBuffer = int64(native.Uint32(a.data[4:]))
+			}
 		}
 	}
 	return s

@@ -1,10 +1,18 @@
 package proc
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
+
+	"linerate/internal/model/plain"
 )
 
 // Environment variables with secrets: the token of linerate's own server and clients, and
@@ -27,9 +35,36 @@ func ChildEnvironment() []string {
 	})
 }
 
-// Command is exec.Command with ChildEnvironment. All children of linerate are made by it.
+// Command is exec.Command with ChildEnvironment. Children of linerate are made by it, or by output.
 func Command(name string, arguments ...string) *exec.Cmd {
 	cmd := exec.Command(name, arguments...)
 	cmd.Env = ChildEnvironment()
 	return cmd
+}
+
+// output is what a program prints that reads input (nil: nothing). It is killed after takes, and
+// prints at most most bytes. The error of a program that failed is the first line of its standard
+// error; that of one that is not on the PATH wraps exec.ErrNotFound.
+func output(ctx context.Context, takes time.Duration, most int, input io.Reader, program string, arguments ...string) ([]byte, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not on the PATH: %w", program, exec.ErrNotFound)
+	}
+	ctx, cancel := context.WithTimeout(ctx, takes)
+	defer cancel()
+	command := exec.CommandContext(ctx, path, arguments...)
+	command.Env, command.WaitDelay, command.Stdin = ChildEnvironment(), takes/4, input
+	out, wrong := &FirstBytes{Most: most}, &FirstBytes{Most: 4096}
+	command.Stdout, command.Stderr = out, wrong
+	err = command.Run()
+	switch {
+	case out.Len() > most:
+		return nil, fmt.Errorf("%s printed more than %d bytes", program, most)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, exec.ErrWaitDelay): // or a child of it did not
+		return nil, fmt.Errorf("%s did not end within %v", program, takes)
+	case err != nil:
+		first, _, _ := strings.Cut(strings.TrimSpace(wrong.String()), "\n")
+		return nil, errors.New(program + ": " + cmp.Or(plain.Short(first, 200), err.Error()))
+	}
+	return out.Bytes(), nil
 }

@@ -4,29 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // toolCapabilities are what programs of root keep: those over the network, such as for
 // congestion controls that are not for all users, and over their own priority.
-var toolCapabilities = map[int]bool{
-	unix.CAP_NET_ADMIN: true, unix.CAP_NET_BIND_SERVICE: true, unix.CAP_NET_RAW: true,
-	unix.CAP_SYS_NICE: true, unix.CAP_IPC_LOCK: true,
+var toolCapabilities = []Capability{
+	unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_NET_RAW, unix.CAP_SYS_NICE, unix.CAP_IPC_LOCK,
 }
+
+// Capability is one of capabilities(7).
+type Capability int
+
+// UserSwitching are what a program of root needs whose processes change to other users and
+// exchange files and signals with them.
+var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL}
 
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
 // (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm
-// are its own and empty, and as root it has the capabilities over the network alone. The
-// thread must be locked, and must not be used for anything else.
+// are its own and empty, and as root it has the capabilities over the network alone, and
+// those to keep. The thread must be locked, and must not be used for anything else.
 //
 // The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. That no
 // privileges are gained holds in any case.
-func Confine() error {
+func Confine(keep ...Capability) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err)
 	}
-	return errors.Join(readOnly(), boundCapabilities())
+	return errors.Join(readOnly(), boundCapabilities(slices.Concat(toolCapabilities, keep)))
 }
 
 // readOnly makes a mount namespace in which nothing can be written.
@@ -52,11 +59,11 @@ func readOnly() error {
 	return nil
 }
 
-// boundCapabilities lets what root starts have toolCapabilities alone, so that it cannot
+// boundCapabilities lets what root starts have these capabilities alone, so that it cannot
 // undo the mounts either (capabilities(7), capability bounding set). The thread keeps its own.
-func boundCapabilities() error {
-	for capability := 0; ; capability++ {
-		if toolCapabilities[capability] {
+func boundCapabilities(keep []Capability) error {
+	for capability := Capability(0); ; capability++ {
+		if slices.Contains(keep, capability) {
 			continue
 		}
 		switch err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0); {

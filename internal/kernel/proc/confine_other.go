@@ -4,5 +4,11 @@ package proc
 
 import "errors"
 
+// Capability needs Linux.
+type Capability int
+
+// UserSwitching needs Linux.
+var UserSwitching []Capability
+
 // Confine needs Linux.
-func Confine() error { return errors.ErrUnsupported }
+func Confine(...Capability) error { return errors.ErrUnsupported }

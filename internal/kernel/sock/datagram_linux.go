@@ -181,3 +181,11 @@ func PathMTU(fd int, six bool) (int, error) {
 	}
 	return unix.GetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU)
 }
+
+// Disconnect has a connected socket receive from any address and port, at those that it is
+// bound to (connect(2) with AF_UNSPEC).
+func Disconnect(fd int) error {
+	unspecified := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	_, err := result(unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&unspecified)), unsafe.Sizeof(unspecified)))
+	return err
+}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
+	"linerate/internal/model/checksum"
 )
 
 // Echo sends ICMP echo requests to one address (RFC 792, RFC 4443), none of which is
@@ -82,7 +83,7 @@ func (e *Echo) Send(sequence uint16, bytes int) (EchoAnswer, error) {
 	binary.BigEndian.PutUint16(packet[4:], uint16(e.id))
 	binary.BigEndian.PutUint16(packet[6:], sequence)
 	if !e.six { // of ICMPv6 the kernel's
-		binary.BigEndian.PutUint16(packet[2:], checksum(packet))
+		binary.BigEndian.PutUint16(packet[2:], checksum.Of(packet))
 	}
 	err := unix.Send(e.fd, packet, 0)
 	if errors.Is(err, unix.EMSGSIZE) {
@@ -163,19 +164,4 @@ func (e *Echo) errorQueue() (answer EchoAnswer, ok bool) {
 		return answer, true
 	}
 	return answer, false
-}
-
-// checksum is that of RFC 1071, of a packet whose own field is 0.
-func checksum(packet []byte) uint16 {
-	sum := uint32(0)
-	for i := 0; i+1 < len(packet); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(packet[i:]))
-	}
-	if len(packet)%2 == 1 {
-		sum += uint32(packet[len(packet)-1]) << 8
-	}
-	for sum > 0xffff {
-		sum = sum>>16 + sum&0xffff
-	}
-	return ^uint16(sum)
 }

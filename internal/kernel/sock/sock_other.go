@@ -55,6 +55,9 @@ func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 }
 
+// Disconnect has a connected socket receive from any address and port; on Linux only.
+func Disconnect(int) error { return onlyLinux("connect(2) with AF_UNSPEC") }
+
 // PathMTU is the MTU of the path of a connected socket; on Linux only.
 func PathMTU(int, bool) (int, error) { return 0, onlyLinux("IP_MTU") }
 

@@ -1,0 +1,91 @@
+//go:build !portable
+
+package packet
+
+import (
+	"encoding/binary"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/kernel/sock"
+)
+
+// receiveBuffer is what the socket's buffer is asked to hold, in bytes.
+const receiveBuffer = 64 << 20
+
+// A Receiver receives every frame that comes in by one interface of the network namespace
+// in which it was opened, whatever its destination address is. One goroutine at a time may use it.
+type Receiver struct {
+	fd   int
+	from *sock.DatagramReceiver
+	wait sched.Poller
+}
+
+// OpenReceiver makes a receiver; it needs CAP_NET_RAW.
+func OpenReceiver(name string) (*Receiver, error) {
+	link, _, err := describe(name)
+	if err != nil {
+		return nil, err
+	}
+	const object = "packet socket"
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "receiving frames needs CAP_NET_RAW over the network namespace"}
+	}
+	fail := func(op string, err error) (*Receiver, error) {
+		unix.Close(fd)
+		return nil, &kernel.Error{Op: op, Object: object, Err: err}
+	}
+	// Since 4.20; before that what this host sends by the interface is received, too.
+	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
+	// As long as the socket is open.
+	if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(link.Index), Type: unix.PACKET_MR_PROMISC}); err != nil {
+		return fail("receive what is for others by", err)
+	}
+	if _, err := sock.SetReceiveBuffer(fd, receiveBuffer); err != nil {
+		return fail("set the receive buffer of", err)
+	}
+	if dropped, timestamp, _ := sock.PrepareReceiver(fd, false); dropped != nil || timestamp != nil {
+		return fail("count drops and take times of", unix.EOPNOTSUPP)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: link.Index, Protocol: binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))}); err != nil {
+		return fail("bind", err)
+	}
+	return &Receiver{fd: fd, from: sock.NewDatagramReceiver(Room, MaxBytes)}, nil
+}
+
+// Receive returns how many frames have come in, at most Room, and waits for the first for
+// limit at most; 0: none has.
+func (r *Receiver) Receive(limit time.Duration) (int, error) {
+	n, err := r.from.Receive(r.fd, MaxBytes)
+	if err == unix.EAGAIN && limit > 0 {
+		if _, err := r.wait.Wait(r.fd, false, limit); err != nil {
+			return 0, err
+		}
+		n, err = r.from.Receive(r.fd, MaxBytes)
+	}
+	if err == unix.EAGAIN || err == unix.EINTR {
+		return 0, nil
+	}
+	return max(0, n), err
+}
+
+// Frame is the i-th frame of the latest Receive, without VLAN tag and check sequence. It is
+// valid until the next.
+func (r *Receiver) Frame(i int) Message {
+	k := r.from.Message(i)
+	// The kernel counts by the time of day, which is compared anew each time; first, so that
+	// what goes by in between makes no frame arrive before it was sent.
+	wall := time.Now().UnixNano()
+	m := Message{Data: k.Data, Bytes: k.Bytes, Dropped: k.Dropped, AtNs: sched.Now()}
+	if since := wall - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {
+		m.AtNs -= since
+	}
+	return m
+}
+
+// Close ends the receiver.
+func (r *Receiver) Close() error { return unix.Close(r.fd) }

@@ -1,0 +1,65 @@
+package proc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// nftTime is how long nft may take, for tens of thousands of rules, and mostNFT how much of
+// what it prints is read.
+const nftTime, mostNFT = time.Minute, 128 << 20
+
+// NFT has nft(8) execute commands of its language in one transaction: all of them, or none.
+func NFT(ctx context.Context, commands []string) error {
+	_, err := nft(ctx, strings.NewReader(strings.Join(commands, "\n")+"\n"), "-f", "-")
+	return err
+}
+
+// NFTRules is how many rules a table of family inet has; false: there is no such table.
+func NFTRules(ctx context.Context, table string) (rules int, there bool, err error) {
+	type object struct {
+		Table *struct{ Family, Name string }
+		Rule  json.RawMessage
+	}
+	list := func(what ...string) (objects []object, err error) {
+		out, err := nft(ctx, nil, append([]string{"-j", "list"}, what...)...)
+		if err != nil {
+			return nil, err
+		}
+		var answer struct{ Nftables []object }
+		if err := json.Unmarshal(out, &answer); err != nil {
+			return nil, fmt.Errorf("nft -j list %s: %w", strings.Join(what, " "), err)
+		}
+		return answer.Nftables, nil
+	}
+	tables, err := list("tables", "inet")
+	for _, o := range tables {
+		there = there || o.Table != nil && o.Table.Family == "inet" && o.Table.Name == table
+	}
+	if err != nil || !there {
+		return 0, false, err
+	}
+	objects, err := list("table", "inet", table)
+	for _, o := range objects {
+		if o.Rule != nil {
+			rules++
+		}
+	}
+	return rules, true, err
+}
+
+func nft(ctx context.Context, input io.Reader, arguments ...string) ([]byte, error) {
+	out, err := output(ctx, nftTime, mostNFT, input, "nft", arguments...)
+	if err != nil {
+		// "nft: /dev/stdin:1:1-3: Error: syntax error, …"
+		if _, why, ok := strings.Cut(err.Error(), "Error: "); ok {
+			err = errors.New("nft: " + why)
+		}
+	}
+	return out, err
+}
