@@ -27,12 +27,16 @@ type Option struct {
 	// Protocols that the option means something to; nil: all.
 	Protocols []string
 	Enum      []string
+	// Names are values that a value which may also be a mapping can be instead.
+	Names []string
 	// Least and Most bound a number that is given; both 0: any.
 	Least, Most float64
 	// Unit of the bounds, for messages.
 	Unit string
 	// Default is what a flow of one of Protocols has without the option; 0: nothing.
-	Default int
+	// Those of applications have what Absent says instead if OwnDefaults.
+	Default     int
+	OwnDefaults bool
 	// Neutral is a value that flows of every protocol accept, where it changes nothing.
 	Neutral string
 	// Type is the placeholder of the value of --key; empty: `measure` has no such flag.
@@ -77,6 +81,10 @@ func (o *Option) Parse(s *Spec, text string) (err error) {
 	case **DSCP:
 		*v = new(DSCP)
 		err = (*v).UnmarshalText([]byte(text))
+	case *Tool:
+		v.Name = text
+	case *[]string:
+		*v = strings.Split(text, ",")
 	case encoding.TextUnmarshaler:
 		err = v.UnmarshalText([]byte(text))
 	default:
@@ -126,6 +134,15 @@ func (o *Option) Text(s *Spec) string {
 		v = v.Elem()
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// Plain is the option's value in s as a number without a unit, in bytes or bit/s, where it
+// is one; otherwise Text.
+func (o *Option) Plain(s *Spec) string {
+	if n, is := number(o.in(s)); is {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return o.Text(s)
 }
 
 // IsNeutral reports whether the value in s means something to every protocol.
@@ -211,7 +228,7 @@ func (s Spec) Fitted() Spec {
 			if o.otherwise != "" {
 				v.SetString(o.otherwise)
 			}
-		} else if o.Default != 0 && o.Protocols != nil && v.IsZero() {
+		} else if o.Default != 0 && o.Protocols != nil && v.IsZero() && !(o.OwnDefaults && Of(s.Protocol).Application) {
 			v.SetInt(int64(o.Default))
 		}
 	}
@@ -222,7 +239,7 @@ func (s Spec) Fitted() Spec {
 // study files.
 func (Spec) Describe(key string) (doc string, enum []string) {
 	if o := Find(key); o != nil {
-		return o.Help(), o.Enum
+		return o.Help(), append(slices.Clone(o.Enum), o.Names...)
 	}
 	return "", nil
 }
@@ -244,13 +261,14 @@ var (
 	every         = Names(func(Protocol) bool { return true })
 	bulk          = Names(Protocol.Bulk)
 	transactional = Names(Protocol.Transactional)
+	paced         = append(Names(Protocol.Transactional), UDP)
 	overTCP       = Names(func(p Protocol) bool { return p.Transport == TCP })
 
 	congestionControl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{1,15}$`) })
 )
 
 // Options is every option, in the order of the reference.
-var Options = fieldsOf([]*Option{
+var Options = fieldsOf(slices.Concat([]*Option{
 	{
 		Key: "protocol", Doc: protocolDocs(),
 		Enum: every, Type: "name", Absent: "tcp", Planned: true,
@@ -322,11 +340,11 @@ var Options = fieldsOf([]*Option{
 		Key: "read_cap", Doc: "rate at which the receiving program reads at most, like a slow program", Protocols: []string{TCP}, Type: "rate",
 	},
 	{
-		Key: "request", Doc: "size of a request", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+		Key: "request", Doc: "size of a request; http, h2, h3: of its body; smtp: of a mail", Absent: "1 byte; http, h2, h3: none (GET); smtp: 1000 bytes", Protocols: bodies, Default: 1, OwnDefaults: true, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Request) },
 	},
 	{
-		Key: "response", Doc: "size of a response", Absent: "1 byte", Protocols: transactional, Default: 1, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+		Key: "response", Doc: "size of a response; http, h2, h3: of its body", Absent: "1 byte; http, h2, h3: 1000 bytes", Protocols: answers, Default: 1, OwnDefaults: true, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Response) },
 	},
 	{
@@ -335,18 +353,24 @@ var Options = fieldsOf([]*Option{
 	},
 	{
 		Key: "pace",
-		Doc: "requests per second of a flow, on a fixed schedule that does not wait for responses", Absent: "each request follows the response before it", Protocols: transactional, Type: "number",
+		Doc: "requests per second of a flow, on a fixed schedule that does not wait for responses; udp: datagrams per second", Absent: "each request follows the response before it; udp: as fast as it can", Protocols: paced, Type: "number",
 		check: func(s *Spec) string {
-			if !(s.Pace > 0 && s.Pace <= maxPace) {
-				return fmt.Sprintf(" %g: expected more than 0 and at most %.0f requests per second", s.Pace, float64(maxPace))
+			if !(s.Pace > 0 && s.Pace <= MaxPace) {
+				return fmt.Sprintf(" %g: expected more than 0 and at most %.0f per second", s.Pace, float64(MaxPace))
+			}
+			return ""
+		},
+		conflict: func(s *Spec) string {
+			if s.Pace != 0 && s.Protocol == UDP && s.DatagramBytes(false) == 0 {
+				return fmt.Sprintf(" %g: of udp flows it needs datagram or frame, by which it is a rate", s.Pace)
 			}
 			return ""
 		},
 	},
-	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: transactional, Type: "bool"},
+	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: requests, Type: "bool"},
 	{
 		Key: "follow", Type: "bool",
-		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be woken; only with one connection", Protocols: transactional,
+		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be woken; only with one connection", Protocols: requests,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
 				return fmt.Sprintf(": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", unit.Plural(s.Connections, "connection"), On(s.Poll))
@@ -355,7 +379,7 @@ var Options = fieldsOf([]*Option{
 		},
 	},
 	{
-		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: 256, Type: "number",
+		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: requests, Default: 1, Least: 1, Most: 256, Type: "number",
 		conflict: func(s *Spec) string {
 			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
 				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
@@ -369,13 +393,14 @@ var Options = fieldsOf([]*Option{
 		Absent: "kernel", Protocols: bulk, Enum: []string{PortsKernel, PortsDrawn, PortsEven}, Neutral: PortsKernel,
 	},
 	{
-		Key: "tool", Doc: "the program that makes the flow's traffic, one process for each flow and direction",
-		Absent: "linerate", Enum: []string{"linerate", "iperf3", "iperf", "netperf", "nuttcp", "sockperf", "qperf"}, Planned: true,
+		Key: "tool", Doc: "the program that makes the flow's traffic, one process for each flow and direction: a name, or {client: […], server: […], figure: …, unit: …}",
+		Absent: OwnTool, Names: Tools, Planned: true,
+		check: func(s *Spec) string { return s.Tool.check() },
 		merge: func(s, base *Spec) {
-			if s.ToolArgs == nil && (s.Tool == "" || base.Tool == "" || s.Tool == base.Tool) {
+			if s.ToolArgs == nil && (s.Tool.Name == "" || base.Tool.Name == "" || s.Tool.Name == base.Tool.Name) && !s.Tool.Described() {
 				s.ToolArgs = base.ToolArgs // one tool's words mean nothing to another
 			}
-			if s.Tool == "" {
+			if reflect.ValueOf(s.Tool).IsZero() {
 				s.Tool = base.Tool
 			}
 		},
@@ -384,7 +409,7 @@ var Options = fieldsOf([]*Option{
 		Key: "tool_args", Doc: "further arguments of the tool's client", Planned: true,
 		merge: func(s, base *Spec) {}, // with tool
 	},
-})
+}, applicationOptions, frameOptions))
 
 // fieldsOf sets the field of each row, which has its key.
 func fieldsOf(rows []*Option) []*Option {
@@ -403,8 +428,10 @@ const (
 	maxStreams     = 20_000
 	minWindow      = 4096
 	maxMessage     = 16 << 20
-	maxConnections = 64_000 // ports between two addresses
-	maxPace        = 10_000_000
+	maxConnections = 1_000_000 // several for each port that a pair of addresses has
+
+	// MaxPace bounds a flow's Pace.
+	MaxPace = 10_000_000
 )
 
 func protocolDocs() string {

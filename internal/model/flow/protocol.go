@@ -24,6 +24,8 @@ type Protocol struct {
 	Transaction string
 	// Connects: each transaction has a connection of its own.
 	Connects bool
+	// Application: of an application, whose server may be another program.
+	Application bool
 	// Responses are the metrics that a study is judged by unless it names others.
 	Responses []string
 }
@@ -49,6 +51,34 @@ var Protocols = []Protocol{
 	{
 		Name: CRR, Transport: TCP, Connects: true, Doc: "a connection for each request", Responses: byTransactions,
 		Transaction: "connections, each with one request and response",
+	},
+	{
+		Name: DNS, Transport: UDP, Application: true, Doc: "DNS over UDP", Responses: byTransactions,
+		Transaction: "DNS queries with answers",
+	},
+	{
+		Name: DNSTCP, Transport: TCP, Application: true, Doc: "DNS over TCP", Responses: byTransactions,
+		Transaction: "DNS queries with answers",
+	},
+	{
+		Name: DoT, Transport: TCP, Application: true, Doc: "DNS over TLS", Responses: byTransactions,
+		Transaction: "DNS queries with answers",
+	},
+	{
+		Name: HTTP, Transport: TCP, Application: true, Doc: "HTTP/1.1", Responses: byTransactions,
+		Transaction: "HTTP requests",
+	},
+	{
+		Name: HTTP2, Transport: TCP, Application: true, Doc: "HTTP/2", Responses: byTransactions,
+		Transaction: "HTTP requests",
+	},
+	{
+		Name: HTTP3, Transport: UDP, Application: true, Doc: "HTTP/3", Responses: byTransactions,
+		Transaction: "HTTP requests",
+	},
+	{
+		Name: SMTP, Transport: TCP, Application: true, Doc: "mails", Responses: byTransactions,
+		Transaction: "mails delivered to the server",
 	},
 }
 

@@ -81,6 +81,8 @@ func command(s setting.Setting) (lines []string) {
 		l = ruleLine("add", *s.Rule)
 	case s.Nexthop != nil:
 		l = nexthopLine(*s.Nexthop)
+	case s.NFT != nil:
+		return nftLines(*s.NFT)
 	case s.Qdisc != nil:
 		l = qdiscLine(*s.Qdisc)
 	case s.Link != nil:
@@ -91,6 +93,16 @@ func command(s setting.Setting) (lines []string) {
 		return []string{governorLine(*s.CPU)}
 	}
 	return []string{l.String()}
+}
+
+// nftLines make the table of a chain, instead of one that is there.
+func nftLines(n setting.NFT) []string {
+	table := "inet " + n.Table()
+	lines := []string{"nft " + Quote("add table "+table), "nft " + Quote("delete table "+table)}
+	for _, c := range n.Commands() {
+		lines = append(lines, "nft "+Quote(c))
+	}
+	return lines
 }
 
 func viaWords(l *line, via string) {

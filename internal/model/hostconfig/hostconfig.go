@@ -154,6 +154,12 @@ func single(s setting.Setting) (list []setting.Setting) {
 		for _, p := range s.Address.All() {
 			list = append(list, setting.Setting{Host: s.Host, Address: &setting.Address{Interface: s.Address.Interface, Address: p}})
 		}
+	case s.Route != nil && s.Route.Number() > 1:
+		for p := range s.Route.All() {
+			one := *s.Route
+			one.To, one.Count = p.String(), 0
+			list = append(list, setting.Setting{Host: s.Host, Route: &one})
+		}
 	case s.Link != nil:
 		l := *s.Link
 		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC}, {GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {XmitHashPolicy: l.XmitHashPolicy}, {Up: l.Up}} {
@@ -194,6 +200,8 @@ func (h *Host) interfaceOf(s setting.Setting) string {
 		return s.Address.Interface
 	case s.Link != nil:
 		return s.Link.Interface
+	case s.NFT != nil:
+		return "" // of the whole host
 	case s.Qdisc != nil:
 		return s.Qdisc.Interface
 	case s.NIC != nil:

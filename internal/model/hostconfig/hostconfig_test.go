@@ -35,6 +35,7 @@ func cells() []struct {
 		{"`route` by several next hops", "--k-k", setting.Setting{Route: &setting.Route{To: "10.67.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.1.0.9", Weight: 3}, {Via: "10.2.0.9"}}}}},
 		{"`route` by a nexthop object", "--k-k", setting.Setting{Route: &setting.Route{To: "10.69.0.0/16", Object: 3}}},
 		{"`rule`", "-kkkk", setting.Setting{Rule: &setting.Rule{From: "10.1.0.1", Table: 101}}},
+		{"`nft`", "-----", setting.Setting{NFT: &setting.NFT{Hook: "forward", Rules: []string{"ct state invalid drop"}}}},
 		{"`nexthop`", "--k-k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}}},
 		{"`nexthop`, a group", "--k-k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2}, {ID: 2}}}}},
 		{"`nexthop`, a resilient group", "----k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 4, Group: []setting.Member{{ID: 1}}, Resilient: &setting.Resilient{Buckets: 32}}}},

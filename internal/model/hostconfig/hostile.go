@@ -79,6 +79,11 @@ func wrong(s setting.Setting) string {
 			return "nic " + place + ": " + why
 		}
 	}
+	if s.NFT != nil {
+		if place, why := s.NFT.Check(); why != "" {
+			return "nft " + place + ": " + why
+		}
+	}
 	if s.CPU != nil {
 		return s.CPU.Check()
 	}

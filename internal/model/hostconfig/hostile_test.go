@@ -39,6 +39,8 @@ func named(text string) []setting.Setting {
 		{Nexthop: &setting.NexthopObject{ID: 1, Via: "inet6 " + text, Interface: text}},
 		{Rule: &setting.Rule{From: text, To: text, Table: 7}},
 		{Link: &setting.Link{Interface: text, MTU: 1400}},
+		{NFT: &setting.NFT{Hook: text, Type: text, Policy: text}},
+		{NFT: &setting.NFT{Hook: "input", Rules: []string{text}}},
 		{Link: &setting.Link{Interface: "eth0", MAC: text}},
 		{Qdisc: &setting.Qdisc{Interface: text, Kind: text}},
 	}
@@ -121,7 +123,7 @@ func checkFile(t *testing.T, file File, text string) {
 // nothing else.
 func TestShellReadsWords(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"ip", "tc", "sysctl"} {
+	for _, name := range []string{"ip", "tc", "sysctl", "nft"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" >>words\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +153,7 @@ func TestShellReadsWords(t *testing.T) {
 			}
 		}
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 3 {
+	if left, _ := os.ReadDir(dir); len(left) != 4 {
 		t.Errorf("something else was run: %v", left)
 	}
 }

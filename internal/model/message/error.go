@@ -35,6 +35,8 @@ type Error struct {
 	Text string `json:"text"`
 	// Ports says which ports are in use, where none was left for a flow (Exhausted).
 	Ports *record.PortsExhausted `json:"ports,omitempty"`
+	// Descriptors says how many there may be, where none was left for a flow (Exhausted).
+	Descriptors *record.DescriptorsExhausted `json:"descriptors,omitempty"`
 }
 
 // Error is the text; empty: e is nil.

@@ -22,6 +22,11 @@ type FlowRequest struct {
 	LocalPort uint16 `json:"local_port,omitempty"`
 	// Remote is where to connect to; only for the end that opens.
 	Remote netip.AddrPort `json:"remote,omitzero"`
+	// Foreign: the server is another program's.
+	Foreign bool `json:"foreign,omitempty"`
+	// Host is the server's name, with its port, which the opener looks up for each
+	// connection of an application; empty: connections go to Remote.
+	Host string `json:"host,omitempty"`
 	// Ports are ports of Remote that the connections take in turn instead of its own:
 	// a flow with very many is accepted at several.
 	Ports []uint16 `json:"ports,omitempty"`
@@ -95,6 +100,9 @@ type FlowEnd struct {
 	// HeldBytes is the kernel's memory for what has arrived and was not read by this end, in
 	// order or behind a gap (SO_MEMINFO); 0: not known, as before Linux 4.12.
 	HeldBytes int64 `json:"held_bytes,omitempty"`
+	// OutOfOrderBytes, of a sender whose connections are counted together, have arrived
+	// behind a gap (SACK); of one connection its Info has them.
+	OutOfOrderBytes int64 `json:"out_of_order_bytes,omitempty"`
 	// FirstNs and LastNs are when the first and the latest write or read
 	// returned; 0: none yet.
 	FirstNs int64 `json:"first_ns"`

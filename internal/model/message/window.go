@@ -48,6 +48,8 @@ type WindowReply struct {
 	FinalFlows []FlowEnd `json:"final_flows"`
 	// Events are the outcomes of the request's, in its order.
 	Events []EventResult `json:"events,omitempty"`
+	// Attacks are what was done of those that were prepared (AttacksRequest), in their order.
+	Attacks []record.AttackCounts `json:"attacks,omitempty"`
 	// Latest is the latest sample after which more came from the other hosts, read as an
 	// edge of the window is; nil: none, or not asked for.
 	Latest *Edge `json:"latest,omitempty"`

@@ -25,8 +25,8 @@ type Metric struct {
 	// Floor is a difference that does not matter in practice, whatever the ratio.
 	// Unit: the metric's own.
 	Floor float64
-	// Signed values may be below zero. Levels are compared by their difference,
-	// since the ratio of two values near zero means nothing.
+	// Signed values may be below zero, or near zero at some level. Levels are compared by their
+	// difference, since the ratio of two values near zero means nothing.
 	Signed bool
 	// Quantile, above 0, says that the metric is that percentile of how long
 	// transactions took (Trial.Latency); 0: it is none.

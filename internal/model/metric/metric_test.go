@@ -12,25 +12,40 @@ import (
 func TestValues(t *testing.T) {
 	cpu := []record.HostReading{{ProcessCPUS: 0.5}, {ProcessCPUS: 0.1}}
 	probe := []record.Flow{{Protocol: flow.CRR}}
+	open := func(alive bool) []record.Flow {
+		return []record.Flow{{Protocol: flow.HTTP, Connected: true, Alive: alive, Transactions: &record.Transactions{Connections: 2000}}}
+	}
+	grown := func(slab, sockets int64) *record.Opening {
+		m := func(slab, sockets int64) []record.HostMemory {
+			return []record.HostMemory{{Host: "a", KernelMemory: record.KernelMemory{SlabBytes: slab, SocketBytes: sockets}}}
+		}
+		return &record.Opening{TookS: 2, Before: m(10e6, min(sockets, 1e6)), After: m(slab, sockets)}
+	}
 	for name, test := range map[string]struct {
 		of    Metric
 		trial record.Trial
 		want  float64
 		ok    bool
 	}{
-		"goodput":         {Goodput, record.Trial{GoodputBps: 5}, 5, true},
-		"no transactions": {Transactions, record.Trial{Flows: []record.Flow{{}}}, 0, false},
-		"none done":       {Transactions, record.Trial{Flows: probe}, 0, true},
-		"some":            {Transactions, record.Trial{Flows: probe, TransactionsPerS: 7}, 7, true},
-		"no latency":      {LatencyP99, record.Trial{Flows: probe}, 0, false},
-		"nothing timed":   {LatencyP99, record.Trial{Latency: &record.Distribution{}}, 0, false},
-		"p50":             {LatencyP50, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 1, true},
-		"p99":             {LatencyP99, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 2, true},
-		"p99.9":           {latencyP999, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 3, true},
-		"no datagrams":    {Lost, record.Trial{}, 0, false},
-		"none sent":       {Lost, record.Trial{Datagrams: &record.Datagrams{}}, 0, false},
-		"none lost":       {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 4}}, 0, true},
-		"one lost":        {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 3, Lost: 1}}, 0.25, true},
+		"goodput":              {Goodput, record.Trial{GoodputBps: 5}, 5, true},
+		"no transactions":      {Transactions, record.Trial{Flows: []record.Flow{{}}}, 0, false},
+		"none done":            {Transactions, record.Trial{Flows: probe}, 0, true},
+		"some":                 {Transactions, record.Trial{Flows: probe, TransactionsPerS: 7}, 7, true},
+		"no latency":           {LatencyP99, record.Trial{Flows: probe}, 0, false},
+		"nothing timed":        {LatencyP99, record.Trial{Latency: &record.Distribution{}}, 0, false},
+		"p50":                  {LatencyP50, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 1, true},
+		"p99":                  {LatencyP99, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 2, true},
+		"p99.9":                {latencyP999, record.Trial{Latency: &record.Distribution{Count: 1, P50Us: 1, P99Us: 2, P999Us: 3}}, 3, true},
+		"no datagrams":         {Lost, record.Trial{}, 0, false},
+		"none sent":            {Lost, record.Trial{Datagrams: &record.Datagrams{}}, 0, false},
+		"none lost":            {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 4}}, 0, true},
+		"one lost":             {Lost, record.Trial{Datagrams: &record.Datagrams{Sent: 4, Received: 3, Lost: 1}}, 0.25, true},
+		"no flow of datagrams": {Datagrams, record.Trial{Flows: probe}, 0, false},
+		"none arrived":         {Datagrams, record.Trial{Flows: []record.Flow{{Protocol: flow.UDP, Datagrams: &record.Datagrams{Sent: 4}}}}, 0, true},
+		"datagrams of two flows": {Datagrams, record.Trial{Flows: []record.Flow{
+			{Protocol: flow.UDP, ReceivedBytes: 1800, GoodputBps: 7200, Datagrams: &record.Datagrams{Received: 100}},
+			{Protocol: flow.UDP, ReceivedBytes: 1000, GoodputBps: 8000, Datagrams: &record.Datagrams{Received: 1}},
+		}}, 51, true},
 		"one without response": {Lost, record.Trial{Flows: []record.Flow{
 			{Protocol: "udp-rr", Transactions: &record.Transactions{Done: 2}}, {Protocol: "udp-rr", Transactions: &record.Transactions{Done: 1, Unanswered: 1}},
 			{Protocol: "rr", Transactions: &record.Transactions{Done: 9}},
@@ -50,6 +65,13 @@ func TestValues(t *testing.T) {
 			{Protocol: flow.RR, Transactions: &record.Transactions{Connections: 40}},
 			{Protocol: flow.RR, Exhausted: &record.PortsExhausted{Open: 7}}, {Protocol: flow.RR},
 		}}, 47, true},
+		"opened in a time":    {connectionRate, record.Trial{Flows: open(true), Opening: grown(0, 0)}, 1000, true},
+		"not opened":          {connectionRate, record.Trial{Flows: probe, Opening: grown(0, 0)}, 0, false},
+		"kernel's memory":     {kernelPerConnection, record.Trial{Flows: open(true), Opening: grown(30e6, 0)}, 10000, true},
+		"kernel's of sockets": {kernelPerConnection, record.Trial{Flows: open(true), Opening: grown(30e6, 15e6)}, 7000, true},
+		"kernel's, less":      {kernelPerConnection, record.Trial{Flows: open(true), Opening: grown(9e6, 0)}, 0, true},
+		"kernel's, some lost": {kernelPerConnection, record.Trial{Flows: open(false), Opening: grown(30e6, 0)}, 0, false},
+		"kernel's, not read":  {kernelPerConnection, record.Trial{Flows: open(true), Opening: &record.Opening{TookS: 2}}, 0, false},
 	} {
 		if got, ok := test.of.Value(&test.trial); got != test.want || ok != test.ok {
 			t.Errorf("%s: %g, %t; want %g, %t", name, got, ok, test.want, test.ok)

@@ -12,7 +12,7 @@ import (
 // ./internal/model/study -update).
 var All = []Metric{
 	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, latencyP999, latencyP9999, latencyMax,
-	LossFree, Lost, retransmissions, Jitter, Surplus, Connections, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
+	Datagrams, LossFree, Lost, Answered, Errors, retransmissions, Jitter, Surplus, Connections, connectionRate, kernelPerConnection, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
 }
 
 // unitOf is how values of a unit of records are displayed and parsed.
@@ -35,6 +35,7 @@ var units = map[string]unitOf{
 	"s_per_gb": {[]Scale{{"s/GB", 1}, {"ms/GB", 1e3}}, "_s", "0.5s/GB", nil},
 	"per_gb":   {[]Scale{{"/GB", 1}}, "", "1", nil},
 	"count":    {[]Scale{{"open", 1}}, "", "1000", nil},
+	"bytes":    {[]Scale{{"MB", 1e-6}, {"kB", 1e-3}, {"B", 1}}, "_bytes", "10kB", parseBytes},
 	"grade":    {nil, "", "B", parseGrade},
 }
 
@@ -43,6 +44,7 @@ var (
 	streams       = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.TCP })
 	datagrams     = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.UDP })
 	transactional = flow.Names(flow.Protocol.Transactional)
+	applications  = flow.Names(func(p flow.Protocol) bool { return p.Application })
 	// persistent are transactional protocols over TCP connections that stay open.
 	persistent = flow.Names(func(p flow.Protocol) bool { return p.Transactional() && p.Transport == flow.TCP && !p.Connects })
 )
@@ -72,6 +74,10 @@ var (
 	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "99.99th percentile, likewise", func(d *record.Distribution) float64 { return d.P9999Us })
 	latencyMax   = latency("max", "maximum latency", 0, "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
 
+	Datagrams = ofFlows(Metric{
+		Name: "datagrams", Label: "datagram rate", Unit: "per_s", Protocols: datagrams, Absent: "no flow is of datagrams",
+		About: "datagrams received per second; of flows with `frame`, each is a frame",
+	}, datagramRate)
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate without loss was searched",
 		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), of a workload with `loss_free`; 0 if every rate lost datagrams",
@@ -80,7 +86,7 @@ var (
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP }), Absent: "no datagram was sent",
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP && !p.Application }), Absent: "no datagram was sent",
 		About: "the share of datagrams that did not arrive, or of `udp-rr` requests without a response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
@@ -90,20 +96,30 @@ var (
 		},
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Lost != nil }),
 	}
+	// Floor: the requests that wait at a window's edges are fewer.
+	Answered = Metric{
+		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional, Absent: "no flow has a pace",
+		About: "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
+		trial: func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
+	}
+	// Floor: one request in a thousand is below what a user notices.
+	Errors = Metric{
+		Name: "errors", Label: "errors", Unit: "share", Lower: true, Floor: 0.001, Protocols: applications, Absent: "no flow is of an application",
+		About:   "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
+		trial:   func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return failed(d.Transactions) }),
+	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
 		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
 		About: "TCP segments retransmitted (`total_retrans` of TCP_INFO) per 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
-		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams, Absent: "no datagram was received",
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams, Absent: "fewer than two datagrams were received",
 		About: "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
 		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
-			if d.Datagrams == nil {
-				return 0, false
-			}
-			return d.Datagrams.JitterUs, true
+			return d.Datagrams.Jitter()
 		}),
 	}
 	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
@@ -120,8 +136,34 @@ var (
 	}
 	Connections = ofFlows(Metric{
 		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent, Absent: "no flow has connections that stay",
-		About: "connections open at the window's end, also of a flow that could not open all because [no port was left](findings.md#ports-exhausted)",
+		About: "connections open at the window's end, for applications those that the server has not closed either, also of a flow that could not open all, such as because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
+	connectionRate = Metric{
+		Name: "connection_rate", Label: "connections opened per second", Unit: "per_s", Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
+		About: "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
+		trial: func(t *record.Trial) (float64, bool) {
+			n, known := connections(t.Flows)
+			failed := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !f.Connected })
+			if !known || failed || t.Opening == nil || t.Opening.TookS <= 0 {
+				return 0, false
+			}
+			return n / t.Opening.TookS, true
+		},
+	}
+	// Floor: files of other programs are smaller.
+	kernelPerConnection = Metric{
+		Name: "kernel_per_connection", Label: "kernel memory per connection", Unit: "bytes", Lower: true, Floor: 100, Protocols: persistent, Absent: "fewer than 1,000 connections were open, some were lost, or the kernel's memory was not read",
+		About: "growth of the kernel's memory from before the connections were opened until behind the window, over the connections, of both ends where both are on machines that are read, as in a lab. Read by root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in /proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel keeps of an earlier trial, and what other programs take or return meanwhile",
+		trial: func(t *record.Trial) (float64, bool) {
+			n, _ := connections(t.Flows)
+			bytes, known := t.Opening.KernelBytes()
+			lost := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !f.Connected || !f.Alive })
+			if !known || lost || n < 1000 {
+				return 0, false
+			}
+			return max(0, float64(bytes)/n), true
+		},
+	}
 	cpuPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
 		About: "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
@@ -252,11 +294,56 @@ func bothEnds(m *record.Measure) bool { return len(m.Ends) == 2 }
 func unanswered(flows []record.Flow) (share float64, known bool) {
 	var all record.Transactions
 	for _, f := range flows {
-		if x := f.Transactions; x != nil && flow.Of(f.Protocol).Transport == flow.UDP {
+		if x := f.Transactions; x != nil && f.Protocol == flow.UDPRR {
 			all.Unanswered, all.Done = all.Unanswered+x.Unanswered, all.Done+x.Done
 		}
 	}
 	return all.LostShare()
+}
+
+// transactionsOf is the sum of the flows of applications; nil: there are none.
+func transactionsOf(flows []record.Flow) (sum *record.Transactions) {
+	for _, f := range flows {
+		x := f.Transactions
+		if x == nil || x.Application == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &record.Transactions{Application: &record.Application{}}
+		}
+		sum.Done, sum.Failed, sum.Unanswered = sum.Done+x.Done, sum.Failed+x.Failed, sum.Unanswered+x.Unanswered
+		sum.Application.Errors += x.Application.Errors
+	}
+	return sum
+}
+
+// failed is the share of an application's requests that failed.
+func failed(x *record.Transactions) (share float64, known bool) {
+	if x == nil || x.Application == nil {
+		return 0, false
+	}
+	without := x.Failed + x.Unanswered
+	all := x.Done + without
+	return float64(without+x.Application.Errors) / float64(max(all, 1)), all > 0
+}
+
+// answered is the share of the transactions due in a window that were done in it: at most all,
+// where it also saw to those that were due before.
+func answered(flows []record.Flow, windowS float64) (share float64, known bool) {
+	var due, done float64
+	for _, f := range flows {
+		if f.PacePerS == 0 {
+			continue
+		}
+		due += f.PacePerS * windowS
+		if x := f.Transactions; x != nil {
+			done += float64(x.Done)
+			if x.Application != nil {
+				done -= float64(x.Application.Errors)
+			}
+		}
+	}
+	return min(1, done/max(due, 1)), due > 0
 }
 
 // retransmitted is the number of segments sent again for each 10⁹ bytes received. It
@@ -275,12 +362,23 @@ func retransmitted(flows []record.Flow) (float64, bool) {
 	return float64(segments) * 1e9 / float64(max(bytes, 1)), bytes > 0
 }
 
+// datagramRate is what the flows' rate of payload makes, at the mean size of a datagram.
+func datagramRate(flows []record.Flow) (perSecond float64, known bool) {
+	for _, f := range flows {
+		if d := f.Datagrams; d != nil {
+			perSecond += float64(d.Received) * f.GoodputBps / 8 / float64(max(f.ReceivedBytes, 1))
+			known = true
+		}
+	}
+	return perSecond, known
+}
+
 func jitter(flows []record.Flow) (float64, bool) {
 	var sum, datagrams float64
 	for _, f := range flows {
-		if d := f.Datagrams; d != nil {
-			sum += d.JitterUs * float64(d.Received)
-			datagrams += float64(d.Received)
+		if us, known := f.Datagrams.Jitter(); known {
+			sum += us * float64(f.Datagrams.Received)
+			datagrams += float64(f.Datagrams.Received)
 		}
 	}
 	return sum / max(datagrams, 1), datagrams > 0

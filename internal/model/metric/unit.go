@@ -94,13 +94,16 @@ func parseBitRate(text string) (float64, error) {
 	return float64(value), err
 }
 
-// parseShare reads "0.1%". A bare number is refused: it could be meant as either.
+// parseShare reads "0.1%".
 func parseShare(text string) (float64, error) {
 	value, err := unit.ParseRatio(text)
-	if err == nil && value > 0 && !strings.HasSuffix(text, "%") {
-		err = fmt.Errorf("%q: expected a percentage", text)
-	}
 	return float64(value), err
+}
+
+func parseBytes(text string) (float64, error) {
+	var bytes unit.Bytes
+	err := bytes.UnmarshalText([]byte(text))
+	return float64(bytes), err
 }
 
 func parseMicroseconds(text string) (float64, error) {

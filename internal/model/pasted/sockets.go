@@ -32,6 +32,7 @@ var (
 	noSocket   = regexp.MustCompile(`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
 	program    = regexp.MustCompile(`users:\(\("([^"]{1,60})"`)
 	skmemDrops = regexp.MustCompile(`skmem:\([^)]*\bd(\d{1,18})\)`)
+	skmemRoom  = regexp.MustCompile(`skmem:\([^)]*\brb(\d{1,18})\b`)
 	timer      = regexp.MustCompile(`timer:\((\w+),[^,)]*,(\d{1,9})\)`)
 	summary    = regexp.MustCompile(`^TCP:\s+\d+ \(estab (\d{1,9}), closed \d+, orphaned (\d{1,9}), (?:synrecv (\d{1,9}), )?timewait (\d{1,9})`)
 	summaryRow = regexp.MustCompile(`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
@@ -166,6 +167,9 @@ func (m *machine) detail(text string) {
 		l.Program = cmp.Or(name, l.Program)
 		if d := skmemDrops.FindStringSubmatch(text); d != nil && l.Protocol == "udp" {
 			l.Drops, _ = strconv.ParseInt(d[1], 10, 64)
+			if room := skmemRoom.FindStringSubmatch(text); room != nil {
+				l.ReceiveBuffer, _ = strconv.ParseInt(room[1], 10, 64)
+			}
 		}
 		return
 	}

@@ -139,6 +139,14 @@ func TestSockets(t *testing.T) {
 	}
 }
 
+// TestUDPMemory: of a UDP socket ss -m has the drops and the receive buffer.
+func TestUDPMemory(t *testing.T) {
+	l := parse(t, "$ ss -ulnm\n"+socketHeads+"UNCONN 9 0 0.0.0.0:53 0.0.0.0:*\n\t skmem:(r9,rb33554432,t0,tb212992,f0,w0,o0,bl0,d500)\n").Machines[0].State.Listeners[0]
+	if l.Protocol != "udp" || l.Drops != 500 || l.ReceiveBuffer != 33554432 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestTCPInfo: what ss prints of a connection is in its TCP_INFO, in the record's units.
 func TestTCPInfo(t *testing.T) {
 	p := parse(t, socketHeads+`ESTAB 0 100 192.0.2.1:22 192.0.2.2:5000 users:(("sshd",pid=7,fd=4)) timer:(on,204ms,1)

@@ -53,20 +53,77 @@ func (h HostReading) Deltas() []InterfaceDelta {
 				RxLost:    Grown(begin.RxDropped, end.RxDropped) + Grown(begin.RxErrors, end.RxErrors),
 				TxLost:    Grown(begin.TxDropped, end.TxDropped) + Grown(begin.TxErrors, end.TxErrors),
 			}
-			if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
-				d.Counting.RefreshS = h.refreshS(d)
-			}
-			if d.Counting.FCS {
-				d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)
-				d.TxBytes = max(0, d.TxBytes-fcsBytes*d.TxPackets)
-			}
-			if d.Counting.Headerless {
-				d.RxBytes += headerBytes * d.RxPackets
-			}
-			list = append(list, d)
+			list = append(list, h.alike(d))
 		}
 	}
 	return list
+}
+
+// alike is a delta as all interfaces count, with how its own does.
+func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
+	if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
+		d.Counting.RefreshS = h.refreshS(d)
+	}
+	if d.Counting.FCS {
+		d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)
+		d.TxBytes = max(0, d.TxBytes-fcsBytes*d.TxPackets)
+	}
+	if d.Counting.Headerless {
+		d.RxBytes += headerBytes * d.RxPackets
+	}
+	return d
+}
+
+// beyondEdges is by how much a time of Between may be outside of the readings, in ns.
+const beyondEdges = 50e6
+
+// Between is what an interface carried from one instant to another on the conductor's clock,
+// as the readings and samples around them have it. false: they are not of that time.
+func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool) {
+	var at []InterfaceCounters
+	keep := func(list []InterfaceCounters) {
+		for _, c := range list {
+			if c.Interface == name && (len(at) == 0 || c.AtNs > at[len(at)-1].AtNs) {
+				at = append(at, c)
+			}
+		}
+	}
+	keep(h.Begin.Interfaces)
+	for _, s := range h.Series {
+		keep(s.Interfaces)
+	}
+	keep(h.End.Interfaces)
+	n := len(at)
+	if n < 2 || to <= from || from < at[0].AtNs-beyondEdges || to > at[n-1].AtNs+beyondEdges {
+		return InterfaceDelta{}, false
+	}
+	grown := func(counter func(InterfaceCounters) uint64) float64 {
+		return grownTo(at, to, counter) - grownTo(at, from, counter)
+	}
+	return h.alike(InterfaceDelta{
+		Interface: name, Seconds: float64(to-from) / 1e9,
+		RxBytes:   grown(func(c InterfaceCounters) uint64 { return c.RxBytes }),
+		TxBytes:   grown(func(c InterfaceCounters) uint64 { return c.TxBytes }),
+		RxPackets: grown(func(c InterfaceCounters) uint64 { return c.RxPackets }),
+		TxPackets: grown(func(c InterfaceCounters) uint64 { return c.TxPackets }),
+		RxMissed:  grown(func(c InterfaceCounters) uint64 { return c.RxMissed }),
+		RxLost:    grown(func(c InterfaceCounters) uint64 { return c.RxDropped + c.RxErrors }),
+		TxLost:    grown(func(c InterfaceCounters) uint64 { return c.TxDropped + c.TxErrors }),
+	}), true
+}
+
+// grownTo is the growth of a counter from the first of its readings to an instant, along the
+// line between those around it.
+func grownTo(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) uint64) (sum float64) {
+	for i := 1; i < len(at); i++ {
+		a, b := at[i-1], at[i]
+		step := Grown(counter(a), counter(b))
+		if ns <= b.AtNs || i == len(at)-1 {
+			return sum + step*float64(ns-a.AtNs)/float64(b.AtNs-a.AtNs)
+		}
+		sum += step
+	}
+	return sum
 }
 
 // Grown is the growth of a counter between two readings; 0: it ran backwards.

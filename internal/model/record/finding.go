@@ -35,6 +35,11 @@ type Finding struct {
 	// Toward is the other host to which all connections that it is about lead; absent: they lead
 	// to several, or that is not known.
 	Toward string `json:"toward,omitempty"`
+	// Places are what it depends on, a list for each connection, neighbour or interface that it
+	// is about: addresses, ports, routes, gateways and interfaces, such as "192.0.2.1",
+	// "*:80", "via 192.0.2.254" and "dev eth0". A finding follows from another one only if they
+	// have places in common; absent: it is not bound to some.
+	Places [][]string `json:"places,omitempty"`
 	// ExplainedBy is a finding from which this one follows: about the same, or of the host that it
 	// is toward; absent: none.
 	ExplainedBy string `json:"explained_by,omitempty"`
@@ -52,7 +57,7 @@ func (f Finding) About(o Finding) bool {
 
 // Follows reports whether a finding was found to follow from another one.
 func (f Finding) Follows(cause Finding) bool {
-	return f.ExplainedBy == cause.ID && (f.About(cause) || f.Toward == cause.Host)
+	return f.ExplainedBy == cause.ID && (f.About(cause) && f.Shares(cause, false, false) || f.Toward == cause.Host && f.Shares(cause, true, false))
 }
 
 // Alike groups findings that say the same of several hosts, in the order of the first of each.

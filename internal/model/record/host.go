@@ -150,6 +150,9 @@ type Listener struct {
 	Program string `json:"program,omitempty"` // absent: not known, as without privileges
 	// Drops are datagrams for which a UDP socket had no room.
 	Drops int64 `json:"drops,omitempty"`
+	// ReceiveBuffer is the receive buffer of a UDP socket as the kernel counts it, twice what it
+	// granted (socket(7)); absent: not known.
+	ReceiveBuffer int64 `json:"receive_buffer_bytes,omitempty"`
 }
 
 // Connection is one TCP connection.

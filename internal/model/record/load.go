@@ -43,6 +43,10 @@ type Datagrams struct {
 	// agree for that. Of datagrams that were sent at the same instant one counts,
 	// and of more than 16384 a random choice. Only in the last reading.
 	Delay *Distribution `json:"delay,omitempty"`
+	// Lateness is how much later than their schedule the sender handed datagrams to the
+	// kernel in the window, once for those of one call; nil: they have no schedule, or
+	// this is not the last reading. Of more than 16384 a random choice counts.
+	Lateness *Distribution `json:"lateness,omitempty"`
 }
 
 // LostShare is the part of the datagrams that did not arrive; false: none was
@@ -57,6 +61,14 @@ func (d *Datagrams) LostShare() (float64, bool) {
 	return float64(d.Lost) / float64(d.Received+d.Lost), true
 }
 
+// Jitter is JitterUs; false: fewer than two datagrams were received, and it is not known.
+func (d *Datagrams) Jitter() (us float64, known bool) {
+	if d == nil || d.Received < 2 {
+		return 0, false
+	}
+	return d.JitterUs, true
+}
+
 // Add adds what another flow has counted.
 func (d *Datagrams) Add(o *Datagrams) { d.count(o, 1) }
 
@@ -64,7 +76,7 @@ func (d *Datagrams) Add(o *Datagrams) { d.count(o, 1) }
 // whole window.
 func (d Datagrams) Since(before *Datagrams) *Datagrams {
 	d.count(before, -1)
-	d.Delay = nil
+	d.Delay, d.Lateness = nil, nil
 	return &d
 }
 
@@ -87,8 +99,8 @@ type Transactions struct {
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed,omitempty"`
 	// Unanswered are udp-rr's to which no response came within a second: a datagram was
-	// lost, in one direction or the other. Late are responses that came after that, or a second
-	// time.
+	// lost, in one direction or the other; of an application's, those without an answer
+	// within the flow's timeout. Late are responses that came after that, or a second time.
 	Unanswered int64 `json:"unanswered,omitempty"`
 	Late       int64 `json:"late,omitempty"`
 	// Answered is what the responding end has, and ResponseBytes what was received
@@ -102,6 +114,8 @@ type Transactions struct {
 	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`
 	// Polling: the threads poll, and are always busy.
 	Polling bool `json:"polling,omitempty"`
+	// Application is of an application's transactions, at the end that asks; nil: of others.
+	Application *Application `json:"application,omitempty"`
 	// Connections are open at this instant; Opened have been opened so far.
 	Connections int64 `json:"connections"`
 	Opened      int64 `json:"opened,omitempty"`
@@ -114,6 +128,19 @@ type Transactions struct {
 	BytesPerConnection int64 `json:"bytes_per_connection,omitempty"`
 	// Processes share the connections at this end; 0: one.
 	Processes int `json:"processes,omitempty"`
+}
+
+// TakeTimes takes the times of the window's transactions from a later reading, which has
+// them.
+func (t *Transactions) TakeTimes(later *Transactions) {
+	if later.Latency != nil {
+		t.Latency = later.Latency
+	}
+	if a := later.Application; a != nil && t.Application != nil {
+		own := *t.Application
+		own.Outcomes, own.Phases, own.Slow = a.Outcomes, a.Phases, a.Slow
+		t.Application = &own
+	}
 }
 
 // LostShare is the part of udp-rr's requests that had no response; false: there was

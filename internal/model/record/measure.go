@@ -76,8 +76,11 @@ type Measure struct {
 	Latency *Latency `json:"latency,omitempty"`
 	// LossFree is the highest rate of datagrams without loss, where that was
 	// searched: the rest is of the trial that confirmed it.
-	LossFree *LossFree    `json:"loss_free,omitempty"`
-	Expect   *Expectation `json:"expect,omitempty"`
+	LossFree *LossFree `json:"loss_free,omitempty"`
+	// FindMax is the highest rate of requests that meets an objective, where that was searched:
+	// the rest is of the last trial that kept it at that rate.
+	FindMax *FindMax     `json:"find_max,omitempty"`
+	Expect  *Expectation `json:"expect,omitempty"`
 	// Modes are the documents of the same measurement in each of several modes,
 	// one after another, where that was asked for; all the rest is the first's.
 	Modes []*Measure `json:"modes,omitempty"`
@@ -100,10 +103,15 @@ func (m *Measure) EndedBy() (why string) {
 	return why
 }
 
-// Doubtful reports whether a trust check failed in any mode, or a search for the
-// loss-free rate found none.
+// FoundNone reports whether a rate was searched and none was found.
+func (m *Measure) FoundNone() bool {
+	return m.LossFree != nil && m.LossFree.RateBps == 0 || m.FindMax != nil && m.FindMax.RatePerS == 0
+}
+
+// Doubtful reports whether a trust check failed in any mode, or a search found no rate, or
+// did not confirm it.
 func (m *Measure) Doubtful() bool {
-	return m.LossFree != nil && m.LossFree.RateBps == 0 || slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
+	return m.FoundNone() || m.FindMax != nil && !m.FindMax.Found() || slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
 		return slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
 	})
 }
@@ -133,6 +141,8 @@ type Latency struct {
 	// what that is like.
 	Grade string `json:"grade"`
 	Means string `json:"grade_means"`
+	// Note is what else decides the grade: that the full link is the sender's own interface.
+	Note  string `json:"note,omitempty"`
 	Probe *Flow  `json:"probe,omitempty"` // under load
 }
 
@@ -231,6 +241,9 @@ type MeasureAddress struct {
 type MeasureInterface struct {
 	Interface string  `json:"interface"`
 	SpeedBps  float64 `json:"speed_bps,omitempty"`
+	// RxBps and TxBps are what the interface counted in the window.
+	RxBps float64 `json:"rx_bps"`
+	TxBps float64 `json:"tx_bps"`
 }
 
 // MeasureEnd is one of the two machines.

@@ -56,3 +56,18 @@ func (p PortsExhausted) String() string {
 	}
 	return text + fmt.Sprintf(" (%d of %d connections were open by then)", p.Open, p.Wanted)
 }
+
+// DescriptorsExhausted says that a flow could not be opened, or not all of it, because its
+// opener's process had no descriptor left.
+type DescriptorsExhausted struct {
+	// Limit is RLIMIT_NOFILE of the process (getrlimit(2)); 0: not known.
+	Limit int `json:"limit,omitempty"`
+	// Open is how many of the flow's Wanted connections were open by then.
+	Open   int `json:"open"`
+	Wanted int `json:"wanted"`
+}
+
+// Error makes it the reason why a flow could not be opened.
+func (d *DescriptorsExhausted) Error() string {
+	return fmt.Sprintf("no descriptor is left for a further connection (EMFILE): this process may have %d; raise RLIMIT_NOFILE (ulimit -n), or open them from further hosts (%d of %d connections were open by then)", d.Limit, d.Open, d.Wanted)
+}

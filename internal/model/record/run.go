@@ -7,7 +7,9 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/model/topology"
@@ -85,11 +87,29 @@ type Run struct {
 type Proven struct {
 	// Run is the one that tried them, beside the baseline and the whole list.
 	Run      string   `json:"run"`
-	Settings []string `json:"settings"` // keys
+	Level    string   `json:"level,omitempty"` // of that run
+	Settings []string `json:"settings"`        // keys
 	// Open are those of Settings that are not shown to be needed.
 	Open []string `json:"open,omitempty"`
-	// Of is how many settings of the list were tried.
+	// Added are those of Settings that the list does not have.
+	Added []string `json:"added,omitempty"`
+	// Of is how many settings the list has.
 	Of int `json:"of"`
+	// Gain is the proof's (TuneProof).
+	Gain *float64 `json:"gain,omitempty"`
+}
+
+// Text counts the settings as parts of the list: "2 of the list's 10 settings".
+func (p *Proven) Text() string {
+	added := strings.Join(p.Added, " and ") + ", which linerate added"
+	own := fmt.Sprintf("%d of the list's %d settings", len(p.Settings)-len(p.Added), p.Of)
+	switch {
+	case len(p.Added) == 0:
+		return own
+	case len(p.Added) == len(p.Settings):
+		return added
+	}
+	return own + " and " + added
 }
 
 const (
@@ -130,6 +150,17 @@ type Factor struct {
 	Ablate string `json:"ablate,omitempty"`
 	// Untried are settings of the list that no level has.
 	Untried []Untried `json:"untried,omitempty"`
+	// Amended are settings that levels have otherwise than the list, or beside it.
+	Amended []Amended `json:"amended,omitempty"`
+}
+
+// Amended is a setting that was corrected, or added to a list.
+type Amended struct {
+	Key string `json:"key"`
+	// Was is what the list has instead; empty: nothing.
+	Was string `json:"was,omitempty"`
+	// Why is why it was added; empty: it was corrected.
+	Why string `json:"why,omitempty"`
 }
 
 // Untried is a setting of a list that could not be tried.
@@ -358,6 +389,18 @@ type Environment struct {
 	Hosts      []HostEnvironment `json:"hosts"`
 	// Routing is how hosts came by their learned routes; nil: they have none.
 	Routing *Routing `json:"routing,omitempty"`
+	// Services are the server programs of the hosts.
+	Services []Service `json:"services,omitempty"`
+}
+
+// Service is a server program that ran on a host.
+type Service struct {
+	Host    string `json:"host"`
+	Name    string `json:"name"`
+	Version string `json:"version"` // of its program, "nginx 1.22.1"
+	Port    int    `json:"port"`
+	// Settings are those of the study, KEY=VALUE each.
+	Settings []string `json:"settings,omitempty"`
 }
 
 // HostEnvironment describes one host.

@@ -1,6 +1,9 @@
 package record
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Snapshot is the network state of a host at one instant.
 type Snapshot struct {
@@ -12,6 +15,9 @@ type Snapshot struct {
 	Answers []Neighbour  `json:"arp_answers,omitempty"`
 	Rules   []RuleEntry  `json:"rules,omitempty"`
 	Routes  []RouteEntry `json:"routes,omitempty"`
+	// RoutesOmitted is how many more routes there are, static ones or of routing daemons, with
+	// more than 4,096 of these.
+	RoutesOmitted int `json:"routes_omitted,omitempty"`
 	// Lookups are the kernel's own answers to route questions that matter to
 	// the trial's flows.
 	Lookups []RouteLookup `json:"lookups,omitempty"`
@@ -76,16 +82,27 @@ type Shaper struct {
 	// OverheadBytes is what it counts of each packet beside Ethernet's header and what that
 	// carries; below 0: it leaves so much out.
 	OverheadBytes int `json:"overhead_bytes,omitempty"`
+	// BurstBytes is its token bucket; 0: not known.
+	BurstBytes int64 `json:"burst_bytes,omitempty"`
+	// SizeTable: it has one (tc-stab(8)), by which the kernel counts a packet of many segments
+	// once, but each segment that tbf makes of it by its own length: what that comes to for a
+	// payload is not known.
+	SizeTable bool `json:"size_table,omitempty"`
 }
 
 // Shapers are the kinds of qdiscs whose rates are read.
 var Shapers = []string{"tbf", "htb", "cake", "netem"}
 
-// Bounds reports whether there is a shaper with values that a qdisc can have (tc-stab(8)):
-// they may be a peer's.
-func (s *Shaper) Bounds() bool {
+// Bounds reports whether there is a shaper that bounds a payload by what is known of it.
+func (s *Shaper) Bounds() bool { return s.valid() && !s.SizeTable }
+
+// Sized reports whether there is a shaper with a size table.
+func (s *Shaper) Sized() bool { return s.valid() && s.SizeTable }
+
+// valid: the values are such that a qdisc can have (tc-stab(8), tc-tbf(8)): they may be a peer's.
+func (s *Shaper) valid() bool {
 	const most = 256 // bytes
-	return s != nil && slices.Contains(Shapers, s.Kind) && s.RateBps > 0 && s.OverheadBytes >= -most/4 && s.OverheadBytes <= most
+	return s != nil && slices.Contains(Shapers, s.Kind) && s.RateBps > 0 && s.OverheadBytes >= -most/4 && s.OverheadBytes <= most && s.BurstBytes >= 0 && s.BurstBytes <= math.MaxUint32
 }
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.

@@ -33,3 +33,10 @@ func (s *HostState) BoundSockets() {
 	})
 	s.Listeners = s.Listeners[:min(len(s.Listeners), mostListeners)]
 }
+
+// TCPEstablished is the State of a connection on which both ends may still send
+// (linux/tcp_states.h).
+const TCPEstablished = 1
+
+// TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
+var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}

@@ -48,6 +48,9 @@ type Trial struct {
 	// LossFree is the highest rate of datagrams without loss, where the trial was a
 	// search: all else is then of the last window in which the rate was confirmed.
 	LossFree *LossFree `json:"loss_free,omitempty"`
+	// FindMax is the highest rate of requests that meets an objective, where a measurement was a
+	// search for that.
+	FindMax *FindMax `json:"find_max,omitempty"`
 	// SenderReportedBps is the sum of the flows' own averages at the sender
 	// (bytes written over the flow's own time): what a tool that counts there
 	// would print.
@@ -60,6 +63,8 @@ type Trial struct {
 	Flows  []Flow        `json:"flows"`
 	Hosts  []HostReading `json:"hosts"`
 	Clocks []Clock       `json:"clocks"`
+	// Switches are those whose ports are read by SNMP.
+	Switches []SwitchReading `json:"switches,omitempty"`
 	// Settings are the changes that were made for this trial, as applied.
 	Settings []Applied `json:"settings,omitempty"`
 	// Repeated is how many trials were made in this one's place before and not kept,
@@ -68,8 +73,12 @@ type Trial struct {
 	// ConvergedS is how long it took before the trial until the routes were there
 	// again that an earlier one had taken away; 0: they were there.
 	ConvergedS float64 `json:"converged_s,omitempty"`
+	// Opening is how the connections were opened before the window; nil: not known.
+	Opening *Opening `json:"opening,omitempty"`
 	// Events are what happened during the window because the study says so.
 	Events []Event `json:"events,omitempty"`
+	// Attacks are what hosts did to others because the study says so.
+	Attacks []Attack `json:"attacks,omitempty"`
 	// Faults are what happened meanwhile and the study does not say: interfaces of the
 	// topology that lost their carrier, between BeganS and EndedS.
 	Faults []Event `json:"faults,omitempty"`
@@ -115,7 +124,8 @@ type Flow struct {
 	OutOfOrderBytes int64 `json:"out_of_order_bytes,omitempty"`
 	// HeldBytes is the larger of the receiver's memory for what had arrived and was not read at
 	// the window's edges (SO_MEMINFO): no more can have been behind a gap. Recorded where the
-	// sender is not linerate's, so that OutOfOrderBytes is not known.
+	// sender is not linerate's, so that OutOfOrderBytes is not known, and, as the sender knows it,
+	// of a program's connections that are counted together.
 	HeldBytes    int64   `json:"held_bytes,omitempty"`
 	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
 	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
@@ -147,10 +157,16 @@ type Flow struct {
 	// SndbufFullShare the share at which, besides, the socket buffer had no room.
 	DryShare        float64 `json:"dry_share,omitempty"`
 	SndbufFullShare float64 `json:"sndbuf_full_share,omitempty"`
+	// RwndFullShare is the share of those readings at which what was in flight left room for one
+	// segment at most in the receiver's window, and the congestion window had room for more: the
+	// time that RwndLimitedS counts ends with each acknowledgement that lets a segment go.
+	RwndFullShare float64 `json:"rwnd_full_share,omitempty"`
 	// SndbufBytes is the sender's socket buffer at the window's end, RcvbufBytes
 	// the receiver's, as the kernel counts them (FlowEnd).
 	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
+	// PacePerS is how many transactions were due per second; 0: as many as were answered.
+	PacePerS float64 `json:"pace_per_s,omitempty"`
 	// RateCapBps is the connection's pacing, WriteCapBps the most that its sender
 	// was to write, ReadCapBps that its receiver was to read; 0: none.
 	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
@@ -182,6 +198,8 @@ type Flow struct {
 	Error string `json:"error,omitempty"`
 	// Exhausted is why, where its opener had no port left for it.
 	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
+	// NoDescriptors is why, where its opener had no descriptor left for it.
+	NoDescriptors *DescriptorsExhausted `json:"no_descriptors,omitempty"`
 	// Connected and Alive: opened before the start; still open at the end.
 	Connected bool `json:"connected"`
 	Alive     bool `json:"alive"`
@@ -213,13 +231,6 @@ func (f Flow) ResentBytes() int64 { return f.RetransBytes - f.RefusedBytes }
 
 // CapBps is the least of the flow's own caps; 0: it has none.
 func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }
-
-// TCPEstablished is the State of a connection on which both ends may still send
-// (linux/tcp_states.h).
-const TCPEstablished = 1
-
-// TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
-var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
 
 // TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
 // A field that the kernel does not know is zero, and Lacks has its name in JSON.
@@ -270,6 +281,20 @@ func (i *TCPInfo) Lacking(fields ...string) string {
 		}
 	}
 	return ""
+}
+
+// roomy is how much of a window is in flight at most where there is room for more.
+const roomy = 0.9
+
+// CwndFull reports whether what is in flight fills the congestion window.
+func (i TCPInfo) CwndFull() bool { return float64(i.Unacked) >= roomy*float64(i.SndCwnd) }
+
+// RwndFull reports whether what is in flight leaves room for one segment at most in the
+// receiver's window, and the congestion window has room for more. A window that is closed, or
+// not known (before Linux 5.4), is not full.
+func (i TCPInfo) RwndFull() bool {
+	flight, window, mss := int64(i.Unacked)*int64(i.SndMSS), int64(i.SndWnd), int64(i.SndMSS)
+	return !i.CwndFull() && flight > 0 && window > 0 && float64(flight) >= min(roomy*float64(window), float64(window-mss))
 }
 
 // HostReading is what one host's (or switch's) agent read in one trial.
@@ -439,9 +464,11 @@ type FlowSample struct {
 	UnreadBytes int64  `json:"unread_bytes,omitempty"`
 	RTTUs       uint32 `json:"rtt_us,omitempty"`
 	SndCwnd     uint32 `json:"snd_cwnd,omitempty"`
-	// Unacked segments are in flight, and NotsentBytes wait to be sent.
+	// Unacked segments are in flight, and NotsentBytes wait to be sent. SndWnd is the window
+	// that the peer advertises; 0: it is closed, or not known (before Linux 5.4).
 	Unacked      uint32 `json:"unacked,omitempty"`
 	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
+	SndWnd       uint32 `json:"snd_wnd_bytes,omitempty"`
 	// Datagrams have been received so far and Lost are missing, at the receiver of
 	// a udp flow; Done is transactions, at the end of a flow that asks.
 	Datagrams int64 `json:"datagrams,omitempty"`

@@ -82,7 +82,8 @@ type TuneSetting struct {
 	Line  int    `json:"line"`
 	// Corrected is what the list has instead: "net.ipv4.tcp_rmem = 4096 131072 64M".
 	Corrected string `json:"corrected,omitempty"`
-	// Added is why it is tried although the list does not have it.
+	// Added is why it is tried although the list does not have it; with Corrected, which it
+	// replaces.
 	Added string `json:"added,omitempty"`
 	// Prior is what it was on each host.
 	Prior   map[string]string `json:"prior,omitempty"`
@@ -95,6 +96,9 @@ type TuneSetting struct {
 	// Keep: it is proven to do good.
 	Keep bool `json:"keep"`
 }
+
+// Own reports whether the list has the setting, with whatever value.
+func (s *TuneSetting) Own() bool { return s.Added == "" || s.Corrected != "" }
 
 // TuneSearch is the search for the smallest value that is good enough.
 type TuneSearch struct {

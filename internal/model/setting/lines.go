@@ -31,6 +31,9 @@ func (s Setting) Lines() []string {
 	if s.Link != nil {
 		add("link", s.Link.String())
 	}
+	if s.NFT != nil {
+		add("nft", s.NFT.String())
+	}
 	if s.Qdisc != nil {
 		add("qdisc", s.Qdisc.String())
 	}
@@ -61,7 +64,11 @@ func (r Route) String() string {
 	if r.Source.IsValid() {
 		source = r.Source.String()
 	}
-	text := phrase(r.To, "by nexthop", r.Object, "via", r.Via, "on", r.Interface, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
+	to := r.To
+	if r.Number() > 1 {
+		to += " to " + r.Last().String()
+	}
+	text := phrase(to, "by nexthop", r.Object, "via", r.Via, "on", r.Interface, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
 	for _, n := range r.Nexthops {
 		text += phrase(" nexthop", "via", n.Via, "on", n.Interface, "weight", n.Weight)
 	}

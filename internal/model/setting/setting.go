@@ -1,10 +1,11 @@
 // Package setting describes reversible changes to a host: a sysctl, a
-// neighbour entry, an address, a route, a rule, a link attribute, a queueing
-// discipline, options of a NIC or of CPUs. Package apply applies and reverts them.
+// neighbour entry, an address, a route, a rule, a link attribute, a chain
+// of nftables, a queueing discipline, options of a NIC or of CPUs. Package apply applies and reverts them.
 package setting
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math/big"
 	"net/netip"
@@ -26,17 +27,18 @@ type Setting struct {
 	Nexthop   *NexthopObject `yaml:"nexthop" json:"nexthop,omitempty" doc:"a nexthop object or group that routes can name"`
 	Rule      *Rule          `yaml:"rule" json:"rule,omitempty" doc:"a routing policy rule"`
 	Link      *Link          `yaml:"link" json:"link,omitempty" doc:"attributes of an interface: MTU, MAC address, queue length, up or down"`
+	NFT       *NFT           `yaml:"nft" json:"nft,omitempty" doc:"a chain of nftables rules, in a table of its own; needs nft(8) on the host"`
 	Qdisc     *Qdisc         `yaml:"qdisc" json:"qdisc,omitempty" doc:"the queueing discipline at the root of an interface"`
 	NIC       *NIC           `yaml:"nic" json:"nic,omitempty" doc:"options of an interface's driver, queues and interrupts, as ethtool has them"`
 	CPU       *CPU           `yaml:"cpu" json:"cpu,omitempty" doc:"options of all CPUs"`
 }
 
 // Kinds are the kinds of setting, as a study file names them.
-var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "qdisc", "nic", "cpu"}
+var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "nft", "qdisc", "nic", "cpu"}
 
 // Kinds lists the kinds that are given; a valid setting has one.
 func (s Setting) Kinds() []string {
-	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
+	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.NFT != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
 	var list []string
 	for i, kind := range Kinds {
 		if given[i] {
@@ -137,12 +139,19 @@ func (a Address) All() iter.Seq2[int, netip.Prefix] {
 // Last is the last of the addresses; invalid if there are not so many.
 func (a Address) Last() netip.Prefix {
 	addr := a.Address.Addr()
-	n := new(big.Int).SetBytes(addr.AsSlice())
-	if n.Add(n, big.NewInt(int64(a.Number()-1))); n.BitLen() > addr.BitLen() {
-		return netip.Prefix{}
+	return netip.PrefixFrom(plus(addr, addr.BitLen(), a.Number()-1), a.Address.Bits())
+}
+
+// plus is the address so many networks of a prefix length further on; invalid: there are not so
+// many.
+func plus(addr netip.Addr, bits, networks int) netip.Addr {
+	n := big.NewInt(int64(networks))
+	n.Lsh(n, uint(addr.BitLen()-bits))
+	if n.Add(n, new(big.Int).SetBytes(addr.AsSlice())); n.BitLen() > addr.BitLen() {
+		return netip.Addr{}
 	}
-	last, _ := netip.AddrFromSlice(n.FillBytes(make([]byte, addr.BitLen()/8)))
-	return netip.PrefixFrom(last, a.Address.Bits())
+	further, _ := netip.AddrFromSlice(n.FillBytes(make([]byte, addr.BitLen()/8)))
+	return further
 }
 
 // Holds reports whether an address is one of them.
@@ -189,7 +198,10 @@ func Joined(settings []Setting) []Setting {
 // Route is one route. It has either Interface and Via (one next hop) or Nexthops.
 type Route struct {
 	// To is a prefix, an address, or "default".
-	To        string     `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default"`
+	To string `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default"`
+	// Count is how many consecutive prefixes of that length there are from To on, with a route
+	// each; 0 stands for 1.
+	Count     int        `yaml:"count" json:"count,omitempty" doc:"number of consecutive prefixes of that length, beginning with to, with a route each; 1 when absent"`
 	Via       string     `yaml:"via" json:"via,omitempty" doc:"the next hop: an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface the route leaves by"`
 	Source    netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
@@ -201,6 +213,60 @@ type Route struct {
 	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
 	// Learned: BGP installs it, if there is a routing daemon.
 	Learned bool `yaml:"-" json:"learned,omitempty"`
+}
+
+// MostRoutes is how many routes one Route stands for at most.
+const MostRoutes = 1 << 20
+
+// Number is how many routes there are.
+func (r Route) Number() int { return max(r.Count, 1) }
+
+// Prefix is the destination; invalid: it is default, or no prefix.
+func (r Route) Prefix() netip.Prefix {
+	if addr, err := netip.ParseAddr(r.To); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen())
+	}
+	p, _ := netip.ParsePrefix(r.To)
+	return p.Masked()
+}
+
+// All is the destinations, of a run one by one.
+func (r Route) All() iter.Seq[netip.Prefix] {
+	return func(yield func(netip.Prefix) bool) {
+		p := r.Prefix()
+		for range r.Number() {
+			if !p.IsValid() || !yield(p) {
+				return
+			}
+			p = netip.PrefixFrom(plus(p.Addr(), p.Bits(), 1), p.Bits())
+		}
+	}
+}
+
+// Last is the last of the destinations; invalid if there are not so many.
+func (r Route) Last() netip.Prefix {
+	p := r.Prefix()
+	if !p.IsValid() {
+		return p
+	}
+	return netip.PrefixFrom(plus(p.Addr(), p.Bits(), r.Number()-1), p.Bits())
+}
+
+// Holds reports whether a destination is in one of the prefixes.
+func (r Route) Holds(addr netip.Addr) bool {
+	first, last := r.Prefix(), r.Last()
+	return last.IsValid() && addr.BitLen() == first.Addr().BitLen() && addr.Compare(first.Addr()) >= 0 && (addr.Compare(last.Addr()) < 0 || last.Contains(addr))
+}
+
+// WrongCount reports why there cannot be so many routes; empty: there can.
+func (r Route) WrongCount() string {
+	switch {
+	case r.Count == 0 || r.Count == 1:
+		return ""
+	case r.Count < 0 || r.Count > MostRoutes || !r.Last().IsValid():
+		return fmt.Sprintf("%d routes from %s on: expected 1 to %d prefixes, and no more than there are", r.Count, r.To, MostRoutes)
+	}
+	return ""
 }
 
 // NexthopObject is a next hop that routes refer to by its number, or a group of

@@ -34,6 +34,8 @@ type Design struct {
 	Lines []Line
 	// Untried are the list's other settings, and why each is not tried.
 	Untried []Untried
+	// Amended are the lines that the list has otherwise, or not at all.
+	Amended []Amended
 	// Written are its lines before they were corrected; none: as Lines.
 	Written []Line
 	// Ablate tries each line by itself, and the list without it, where there are
@@ -51,6 +53,9 @@ type Design struct {
 
 // Untried is a setting of a list that is not tried.
 type Untried struct{ Key, Value, Why string }
+
+// Amended is a setting that was corrected from Was or, where that is empty, added.
+type Amended struct{ Key, Was, Why string }
 
 // Set is some lines of a list, tried together.
 type Set struct {
@@ -143,6 +148,12 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 	}
 	for _, u := range d.Untried {
 		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", source.Quoted(u.Key), source.Quoted(u.Value), source.Quoted(u.Why))
+	}
+	if len(d.Amended) > 0 {
+		fmt.Fprint(b, "    amended:\n")
+	}
+	for _, a := range d.Amended {
+		fmt.Fprintf(b, "      %s: {was: %s, why: %s}\n", source.Quoted(a.Key), source.Quoted(a.Was), source.Quoted(a.Why))
 	}
 	fmt.Fprint(b, "    levels:\n")
 	for _, l := range d.levels() {

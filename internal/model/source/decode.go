@@ -163,6 +163,10 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		return
 	}
 	t := v.Type()
+	if i, short := shortField(t); short && n.Kind == Scalar {
+		c.value(n, v.Field(i), f)
+		return
+	}
 	fields := Fields(t)
 	names := make([]string, len(fields))
 	for i, field := range fields {

@@ -89,6 +89,9 @@ func encode(v reflect.Value) encodedValue {
 			return encodedValue{inline: "[" + strings.Join(short, ", ") + "]"}
 		}
 	case t.Kind() == reflect.Struct:
+		if i, short := shortField(t); short && onlyField(v, i) {
+			return encode(v.Field(i))
+		}
 		for _, f := range Fields(t) {
 			if inner := v.FieldByIndex(f.index); f.Required || !inner.IsZero() {
 				w.add(f.Name+":", encode(inner))
@@ -101,6 +104,13 @@ func encode(v reflect.Value) encodedValue {
 		w.inline = ""
 	}
 	return w
+}
+
+// onlyField reports whether a struct has no other value than that of one field.
+func onlyField(v reflect.Value, i int) bool {
+	other := reflect.New(v.Type()).Elem()
+	other.Field(i).Set(v.Field(i))
+	return reflect.DeepEqual(v.Interface(), other.Interface())
 }
 
 // spelled is the text of a type that parses itself.

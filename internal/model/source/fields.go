@@ -20,6 +20,7 @@ import (
 //	yaml:",value"         with ",key": this field takes the whole value
 //	doc:"…"               what it is for; shown in the schema and the manual
 //	enum:"a,b"            the only values
+//	short:"true"          a scalar instead of the struct's mapping is this field
 //
 // A struct with a method Describe has what keys are for and their only values from
 // there, where the tags do not say.
@@ -73,6 +74,16 @@ func option(t reflect.Type, option string) (int, bool) {
 			if t.Field(i).Tag.Get("yaml") == ","+option {
 				return i, true
 			}
+		}
+	}
+	return 0, false
+}
+
+// shortField finds the field of a struct that a scalar stands for.
+func shortField(t reflect.Type) (int, bool) {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("short") != "" {
+			return i, true
 		}
 	}
 	return 0, false

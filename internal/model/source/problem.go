@@ -90,7 +90,8 @@ func Nearest(name string, candidates []string) string {
 }
 
 // DidYouMean is the tail of a message about an unknown name: the nearest
-// candidate if there is one, else all of them if they are few. Of names that differ
+// candidate if there is one, else all of them if they are few. Those that have all words of the
+// name, words being what dashes divide, come before the nearest. Of names that differ
 // from it in their number alone none is nearer than the others: they are all named.
 func DidYouMean(name string, candidates []string) string {
 	switch list := numbered(name, candidates); {
@@ -98,6 +99,9 @@ func DidYouMean(name string, candidates []string) string {
 		return fmt.Sprintf("; %s exist", And(list))
 	case len(list) > 2:
 		return fmt.Sprintf("; %s to %s exist", list[0], list[len(list)-1])
+	}
+	if list := containing(name, candidates); len(list) > 0 && len(list) <= 8 {
+		return fmt.Sprintf("; did you mean %s?", Or(list))
 	}
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
@@ -110,6 +114,19 @@ func DidYouMean(name string, candidates []string) string {
 	default:
 		return fmt.Sprintf("; expected one of %s, … (%d names)", strings.Join(candidates[:8], ", "), len(candidates))
 	}
+}
+
+// containing are the candidates, quoted, that have every word of a name, words being what dashes
+// divide.
+func containing(name string, candidates []string) (list []string) {
+	parts := strings.Split(name, "-")
+	for _, c := range candidates {
+		has := strings.Split(c, "-")
+		if !slices.ContainsFunc(parts, func(p string) bool { return !slices.Contains(has, p) }) {
+			list = append(list, strconv.Quote(c))
+		}
+	}
+	return list
 }
 
 // numbered are the candidates that differ from name in the number at its end alone, if these

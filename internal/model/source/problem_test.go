@@ -24,6 +24,8 @@ func TestDidYouMean(t *testing.T) {
 		{"cleint2", hosts, `; did you mean "client2"?`},
 		{"speed", many, "; expected aaaa, bbbb, cccc, dddd, eeee, ffff, gggg, hhhh, iiii, jjjj, kkkk, llll or mmmm"},
 		{"strict-rp", []string{"strict-rp-filter", "arp-flux"}, `; did you mean "strict-rp-filter"?`},
+		{"rp-filter", []string{"arp-filtered", "strict-rp-filter", "rp-filter-drop"}, `; did you mean "strict-rp-filter" or "rp-filter-drop"?`},
+		{"filter-rp", []string{"arp-filtered", "strict-rp-filter"}, `; did you mean "strict-rp-filter"?`},
 		{"latency", []string{"latency_p50", "latency_p99"}, "; expected latency_p50 or latency_p99"},
 		{"net", []string{"network-unreachable", "arp-flux"}, "; expected network-unreachable or arp-flux"},
 		{"x", nil, ""},

@@ -86,7 +86,10 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for _, f := range Fields(t) {
 		property := m.value(f.Type)
-		if len(f.Enum) > 0 {
+		switch {
+		case len(f.Enum) > 0 && f.Type.Kind() == reflect.Struct: // which may be written as one of them
+			property = map[string]any{"anyOf": []any{map[string]any{"enum": f.Enum}, property}}
+		case len(f.Enum) > 0:
 			property = map[string]any{"enum": f.Enum}
 		}
 		if len(f.Enum) > 0 && f.Several {

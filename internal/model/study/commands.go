@@ -31,6 +31,9 @@ func (p *Plan) Commands() []topology.Command {
 				node        string
 				argv, alike []string
 			}{{job.client, client, clientAlike}, {job.server, server, serverAlike}} {
+				if c.argv == nil {
+					continue // the tool has no server
+				}
 				key := [2]string{c.node, strings.Join(c.alike, "\x00")}
 				times[key]++
 				made, known := tools[key]
@@ -78,9 +81,13 @@ func toolJobs(t Treatment) (jobs []toolJob) {
 				Spec: f.Spec, Reads: !f.OpenerSends, Source: f.Source, Destination: netip.AddrPortFrom(f.Destination, 0),
 				Seconds: (t.Workload.Warmup + t.Workload.Duration).Seconds(),
 			}})
-			jobs[at].Streams = 0
+			if !made.All {
+				jobs[at].Streams = 0
+			}
 		}
-		jobs[at].Streams++
+		if !made.All {
+			jobs[at].Streams++
+		}
 	}
 	return jobs
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/attacks"
 	"linerate/internal/model/device"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
@@ -51,17 +52,22 @@ func page(name string) string { return "../../../docs/" + name + ".md" }
 // TestGeneratedTables: the tables in the documents are those of the types and
 // registries. With -update they are written.
 func TestGeneratedTables(t *testing.T) {
-	isTransactional := func(o *flow.Option) bool {
-		return slices.ContainsFunc(flow.Protocols, func(p flow.Protocol) bool { return p.Transactional() && o.For(p.Name) })
+	forAny := func(protocols []string) func(*flow.Option) bool {
+		return func(o *flow.Option) bool { return slices.ContainsFunc(protocols, o.For) }
 	}
+	applications := flow.Names(func(p flow.Protocol) bool { return p.Application })
+	requests := flow.Names(func(p flow.Protocol) bool { return p.Transactional() && !p.Application })
 	for _, table := range []struct{ page, name, want string }{
 		{"study-reference", "reference", reference()},
 		{"devices", "devices", "\n" + devices()},
 		{"foreign-tools", "arguments", "\n" + arguments() + "\n"},
+		{"foreign-tools", "variables", "\n" + variables() + "\n"},
+		{"attacks", "kinds", "\n" + attackKinds() + "\n"},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
 		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
 		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
-		{"transactions", "options", "\n" + options(isTransactional, flow.Names(flow.Protocol.Transactional)) + "\n"},
+		{"transactions", "options", "\n" + options(forAny(requests), requests) + "\n"},
+		{"applications", "options", "\n" + options(forAny(applications), applications) + "\n"},
 		{"measure", "options", "\n" + flags() + "\n"},
 	} {
 		path := page(table.page)
@@ -140,6 +146,16 @@ func arguments() string {
 	return b.String()
 }
 
+// variables is a table of the variables of commands that no option has.
+func variables() string {
+	var b strings.Builder
+	b.WriteString("| variable | is |\n|---|---|\n")
+	for _, v := range tool.Variables() {
+		fmt.Fprintf(&b, "| `$%s` | %s |\n", v.Name, v.Doc)
+	}
+	return b.String()
+}
+
 // devices is a table of the kinds of device.
 func devices() string {
 	var b strings.Builder
@@ -148,6 +164,26 @@ func devices() string {
 	for i, k := range device.Kinds {
 		s := k.Shape(device.Device{}, "eth0.1")
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", s.Key, fields[i].Doc, s.Module, s.Config)
+	}
+	return b.String()
+}
+
+// attackKinds is a table of the registry of attacks.
+func attackKinds() string {
+	var b strings.Builder
+	b.WriteString("| kind | sends, and what of the victim it uses up | per second | connections | size | source addresses |\n|---|---|---|---|---|---|\n")
+	for _, k := range attacks.Kinds {
+		connections, size, sources := "", "", "the attacker's"
+		if k.Connects {
+			connections = fmt.Sprint(k.Connections)
+		}
+		if k.Payload > 0 {
+			size = fmt.Sprint(k.Payload)
+		}
+		if k.Random {
+			sources = "random"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %d | %s | %s | %s |\n", k.Name, k.About, k.Rate, connections, size, sources)
 	}
 	return b.String()
 }
@@ -203,17 +239,21 @@ func reference() string {
 		{"topology", reflect.TypeFor[topology.Topology](), ""},
 		{"topology: a host", reflect.TypeFor[topology.Host](), ""},
 		{"topology: bgp of a host", reflect.TypeFor[topology.BGP](), ""},
+		{"topology: a service of a host", reflect.TypeFor[topology.Service](), ""},
 		{"topology: an interface of a host", reflect.TypeFor[topology.Interface](), ""},
 		{"interface: bond; bond of a port", reflect.TypeFor[device.Bond](), ""},
 		{"interface: vxlan", reflect.TypeFor[device.VXLAN](), ""},
 		{"interface: vrf", reflect.TypeFor[device.VRF](), ""},
 		{"topology: a switch", reflect.TypeFor[topology.Switch](), ""},
+		{"topology: snmp of a switch", reflect.TypeFor[topology.SNMP](), ""},
 		{"switch: a port", reflect.TypeFor[topology.Port](), ""},
 		{"topology: a link", reflect.TypeFor[topology.Link](), ""},
 		{"workload", reflect.TypeFor[Workload](), "of all flows"},
+		{"workload: tool of a flow", reflect.TypeFor[flow.Tool](), ""},
 		{"workload: loss_free", reflect.TypeFor[LossFree](), ""},
 		{"workload: a flow", reflect.TypeFor[Flow](), "of this flow"},
 		{"workload: an event", reflect.TypeFor[Event](), ""},
+		{"workload: an attack", reflect.TypeFor[attacks.Spec](), ""},
 		{"factors: a factor", reflect.TypeFor[Factor](), ""},
 		{"factors: a setting that is not tried", reflect.TypeFor[Untried](), ""},
 		{"factors: a level", reflect.TypeFor[Level](), ""},
@@ -251,7 +291,7 @@ func reference() string {
 	}
 	b.WriteString("\n### Options of flows\n\nKeys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own replaces the workload's.\n\n| key | meaning |\n|---|---|\n")
 	for _, o := range flow.Options {
-		row("`"+o.Key+"`", o.Help(), o.Enum)
+		row("`"+o.Key+"`", o.Help(), append(slices.Clone(o.Enum), o.Names...))
 	}
 	return b.String() + "\n"
 }

@@ -20,6 +20,9 @@ func (p *Plan) Factors() []record.Factor {
 		for _, u := range f.Untried {
 			made.Untried = append(made.Untried, record.Untried(u))
 		}
+		for _, a := range f.Amended {
+			made.Amended = append(made.Amended, record.Amended(a))
+		}
 		for _, l := range f.Levels {
 			if !used[[2]string{f.Name, l.Name}] {
 				continue

@@ -42,6 +42,7 @@ func Parse(file string, data []byte, set ...string) (*Study, error) {
 		c.paths(p, whole)
 		c.protocols(p)
 		c.tools(p)
+		c.services(p)
 	}
 	if len(problems) > 0 {
 		return nil, problems.Err()

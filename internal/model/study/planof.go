@@ -21,6 +21,11 @@ func PlanOf(run *record.Run) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the plan of run %s can no longer be made: %w", run.ID, err)
 	}
+	for _, s := range run.Topology.Switches { // paths are relative to the study's file
+		if own, is := plan.Study.Topology.Switch(s.Name); is && own.SNMP != nil && s.SNMP != nil {
+			own.SNMP.Credentials = s.SNMP.Credentials
+		}
+	}
 	d := &plan.Study.Design
 	d.Replicates, d.Until = run.Design.Replicates, unit.Ratio(run.Design.Until)
 	d.Budget = unit.Duration(run.Design.BudgetS * float64(time.Second))

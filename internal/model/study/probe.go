@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -91,40 +92,86 @@ func (c *checker) probed(p *Plan) {
 	}
 }
 
-// Requests is how many requests a trial of the treatment is to send in its window, by the
-// flows' pace; false: some have none, and send as many as the path answers.
-func (t *Treatment) Requests() (planned int64, known bool) {
+// requests is how many requests a trial of the treatment sends in its window at most: by the
+// flows' pace and, since a connection has so many requests at a time, by the delay of their
+// paths (byDelay). known is false where some flows have neither.
+func (p *Plan) requests(t *Treatment) (planned float64, byDelay, known bool) {
+	over := p.Study.Topology.With(t.Settings)
+	window := time.Duration(t.Workload.Duration).Seconds()
 	for _, f := range t.Flows {
-		if flow.Of(f.Protocol).Transactional() {
-			planned += int64(f.Pace * time.Duration(t.Workload.Duration).Seconds())
-			known = f.Pace > 0
-			if !known {
-				break
+		of := flow.Of(f.Protocol)
+		if !of.Transactional() {
+			continue
+		}
+		most := math.Inf(1)
+		if f.Pace > 0 {
+			most = f.Pace * window
+		}
+		if rtt := roundTrip(over, f); rtt > 0 {
+			if of.Connects {
+				rtt *= 2 // its handshake
+			}
+			if closed := float64(max(1, f.Connections)*max(1, f.Pipeline)) * window / rtt; closed < most {
+				most, byDelay = closed, true
 			}
 		}
+		if planned += most; math.IsInf(most, 1) {
+			return 0, false, false
+		}
+		known = true
 	}
-	return planned, known
+	return planned, byDelay, known
+}
+
+// roundTrip is the delay of a flow's links, there and back, in seconds: of the shortest of its
+// paths; 0: none is known.
+func roundTrip(over *topology.Topology, f PlannedFlow) (least float64) {
+	paths, err := over.Paths(f.Opener, f.Source, f.Destination)
+	if err != nil {
+		return 0
+	}
+	for i, path := range paths {
+		rtt := 0.0
+		for j := 0; j+1 < len(path); j += 2 {
+			if link, ok := over.LinkAt(path[j]); ok {
+				rtt += link.Towards(path[j]).Delay.Seconds() + link.Towards(path[j+1]).Delay.Seconds()
+			}
+		}
+		if i == 0 || rtt < least {
+			least = rtt
+		}
+	}
+	return least
 }
 
 // TooFew says which percentiles of the study's responses a trial will not show, since fewer
-// requests are planned than they need: in the treatment that has the fewest.
+// requests are planned or possible than they need: in the treatment that has the fewest.
 func (p *Plan) TooFew() (list []string) {
+	var fewest *Treatment
+	least, delayed := math.Inf(1), false
 	for _, name := range p.Study.Responses {
 		r, _ := metric.Find(name)
-		var fewest *Treatment
-		least := int64(math.MaxInt64)
-		for i := range p.Treatments {
-			if planned, known := p.Treatments[i].Requests(); known && planned < least {
-				fewest, least = &p.Treatments[i], planned
+		if r.Quantile == 0 {
+			continue
+		}
+		if fewest == nil {
+			for i := range p.Treatments {
+				if planned, byDelay, known := p.requests(&p.Treatments[i]); known && planned < least {
+					fewest, least, delayed = &p.Treatments[i], planned, byDelay
+				}
 			}
 		}
-		if fewest == nil || r.TooFew(least) == "" {
+		if fewest == nil || r.TooFew(int64(least)) == "" {
 			continue
 		}
 		window := time.Duration(fewest.Workload.Duration)
-		text := fmt.Sprintf("%s. The comparison will be inconclusive in trials of %v, such as of %q", r.TooFew(least), window, fewest.Name)
+		text := r.TooFew(int64(least)) + ". "
+		if delayed {
+			text += "More are not possible with the path's delay and so many connections. "
+		}
+		text += fmt.Sprintf("The comparison will be inconclusive in trials of %v, such as of %q", window, fewest.Name)
 		if least > 0 {
-			text += fmt.Sprintf("; long enough: --set workload.duration=%v", longEnough(r, float64(least)/window.Seconds()))
+			text += fmt.Sprintf("; long enough: --set workload.duration=%v", longEnough(r, least/window.Seconds()))
 		}
 		list = append(list, text)
 	}

@@ -172,3 +172,36 @@ factors: {streams: {levels: {"1": {}, "8": {workload: {streams: 8}}}}}
 		}
 	}
 }
+
+// TestTooFewByDelay: without a pace the path's delay bounds the requests of a connection.
+func TestTooFewByDelay(t *testing.T) {
+	file := `study: rr
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}
+  links:
+    - {from: a, to: b, delay: 5ms}
+workload: {duration: 5s, flows: [{from: a, to: b, FLOW}]}
+response: RESPONSE
+factors: {order: {levels: {"1": {}, "2": {}}}}
+`
+	const trials = " The comparison will be inconclusive in trials of 5s, such as of \"1\"; long enough: --set workload.duration="
+	const delayed = " More are not possible with the path's delay and so many connections." + trials
+	for _, test := range []struct{ flow, response, want string }{
+		{"protocol: rr", "latency_p999", "latency p99.9 of 500 requests is the slowest: p99.9 needs 10,000." + delayed + "1m45.1s"},
+		{"protocol: rr, pace: 50", "latency_p999", "latency p99.9 of 250 requests is the slowest: p99.9 needs 10,000." + trials + "3m30.1s"},
+		{"protocol: rr, pace: 5000", "latency_p99", "latency p99 of 500 requests is the 6th slowest: p99 needs 1,000." + delayed + "10.6s"},
+		{"protocol: crr", "latency_p99", "latency p99 of 250 requests is the 3rd slowest: p99 needs 1,000." + delayed + "21.1s"},
+		{"protocol: rr, connections: 20", "latency_p999", ""},
+		{"protocol: rr", "transactions", ""},
+	} {
+		s, err := Parse("rr.yaml", []byte(strings.NewReplacer("FLOW", test.flow, "RESPONSE", test.response).Replace(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(plan(t, s).TooFew(), "; "); got != test.want {
+			t.Errorf("%s, %s:\n%q, want\n%q", test.flow, test.response, got, test.want)
+		}
+	}
+}

@@ -52,6 +52,10 @@ func (v validator) check(schema map[string]any, value any, path string) []string
 			if !slices.Contains(rule.([]any), value) {
 				say("%v is none of %v", value, rule)
 			}
+		case "anyOf":
+			if !slices.ContainsFunc(rule.([]any), func(one any) bool { return len(v.check(one.(map[string]any), value, path)) == 0 }) {
+				say("%v is none of %v", value, rule)
+			}
 		case "pattern":
 			if s, ok := value.(string); ok && !regexp.MustCompile(rule.(string)).MatchString(s) {
 				say("%q does not match %s", s, rule)

@@ -5,6 +5,7 @@ package study
 import (
 	"net/netip"
 
+	"linerate/internal/model/attacks"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/setting"
@@ -51,6 +52,8 @@ type Workload struct {
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
 	// Events happen while it is measured.
 	Events []Event `yaml:"events" json:"events,omitempty" doc:"settings applied at an instant of the window, and reverted after the trial"`
+	// Attacks are made by hosts of a lab while it is measured.
+	Attacks []attacks.Spec `yaml:"attacks" json:"attacks,omitempty" doc:"what hosts of the lab do to others from the warm-up to the end of the window; only where linerate makes every host and switch"`
 	// Accounting is whose count a flow's tool would report: with "sender" the sum
 	// of the senders' own averages is offered as a result beside the goodput,
 	// and held against the limit.
@@ -92,6 +95,8 @@ type Factor struct {
 	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level whose settings are tested one by one: each alone ('only …'), and the level without each ('without …')"`
 	// Untried are settings that its levels do not have.
 	Untried []Untried `yaml:"untried" json:"untried,omitempty" doc:"settings of a list that no level has, by name: the answer says that they were not tried"`
+	// Amended are settings that its levels have otherwise than the list, or beside it.
+	Amended []Amended `yaml:"amended" json:"amended,omitempty" doc:"settings of a list that levels have otherwise than the list, or beside it, by name: the answer says so"`
 }
 
 // Untried is a setting of a list that no level has.
@@ -99,6 +104,13 @@ type Untried struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:"value" json:"value,omitempty" doc:"its value in the list"`
 	Why   string `yaml:"why,required" json:"why" doc:"why it is not tried"`
+}
+
+// Amended is a setting that levels have otherwise than the list, or beside it.
+type Amended struct {
+	Key string `yaml:",key" json:"key"`
+	Was string `yaml:"was" json:"was,omitempty" doc:"what the list has instead; absent: nothing, the setting was added"`
+	Why string `yaml:"why" json:"why,omitempty" doc:"why it was added; absent: it was corrected"`
 }
 
 // Level is a set of settings and workload values.
@@ -118,11 +130,12 @@ type Level struct {
 // Override is what a level changes in the workload. Options apply to all flows;
 // Flows, when given, replaces the workload's flows.
 type Override struct {
-	Flows         []Flow        `yaml:"flows" json:"flows,omitempty" doc:"replaces the workload's flows"`
-	Duration      unit.Duration `yaml:"duration" json:"duration,omitempty" doc:"replaces the workload's duration"`
-	Warmup        unit.Duration `yaml:"warmup" json:"warmup,omitempty" doc:"replaces the workload's warm-up"`
-	AgeNeighbours []string      `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"replaces the workload's age_neighbours"`
-	Events        []Event       `yaml:"events" json:"events,omitempty" doc:"replaces the workload's events"`
+	Flows         []Flow         `yaml:"flows" json:"flows,omitempty" doc:"replaces the workload's flows"`
+	Duration      unit.Duration  `yaml:"duration" json:"duration,omitempty" doc:"replaces the workload's duration"`
+	Warmup        unit.Duration  `yaml:"warmup" json:"warmup,omitempty" doc:"replaces the workload's warm-up"`
+	AgeNeighbours []string       `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"replaces the workload's age_neighbours"`
+	Events        []Event        `yaml:"events" json:"events,omitempty" doc:"replaces the workload's events"`
+	Attacks       []attacks.Spec `yaml:"attacks" json:"attacks,omitempty" doc:"replaces the workload's attacks; [] makes none"`
 	flow.Spec     `yaml:",inline"`
 }
 

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"linerate/internal/model/flow"
@@ -13,15 +14,33 @@ import (
 // level may name the tool, and the flow the option that it does not have.
 func (c *checker) tools(p *Plan) {
 	for _, t := range p.Treatments {
+		c.fixedPorts(t)
 		list := c.flowsPath(t)
 		for i, f := range t.Workload.Flows {
 			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i)}
 			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
-			} else if len(f.ToolArgs) > 0 && f.Tool != tool.Own { // linerate standing in for a tool has no use for its words
+			} else if len(f.ToolArgs) > 0 && f.Tool.Name != flow.OwnTool { // linerate standing in for a tool has no use for its words
 				c.report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
 			}
 		}
+	}
+}
+
+// fixedPorts checks that no two processes of a treatment use one port: their connections could
+// not be distinguished.
+func (c *checker) fixedPorts(t Treatment) {
+	taken := map[netip.AddrPort]string{}
+	for _, f := range t.Flows {
+		at := netip.AddrPortFrom(f.Destination, uint16(f.Tool.Port))
+		if f.Tool.Port == 0 {
+			continue
+		}
+		if other, is := taken[at]; is && other != f.Process {
+			c.report(c.flowsPath(t), "treatment %q: port %d of %s is used by another process, too: the connections of the two cannot be distinguished", t.Name, at.Port(), at.Addr())
+			return
+		}
+		taken[at] = f.Process
 	}
 }
 
@@ -73,6 +92,13 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 		f.report(f.path("direction"), "direction %s: %s's client always sends", of.Direction, program.Name)
 	case program.Name == "iperf" && protocol.Name == flow.UDP && of.RateCap == 0:
 		f.report(f.path("tool"), "iperf sends datagrams at a rate: give rate_cap")
+	}
+	if wrong := program.Problem(tool.Job{Spec: of.Spec, Source: of.Source}, of.Direction); wrong != "" {
+		f.report(f.path("tool"), "tool: %s", wrong)
+	}
+	if of.Tool.Described() && len(of.ToolArgs) > 0 {
+		f.report(f.path("tool_args"), "tool_args: write the words of a description in its client")
+		return
 	}
 	for _, wrong := range program.CheckArgs(of.ToolArgs) {
 		f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), wrong.Index), "tool_args %q: %s", of.ToolArgs[wrong.Index], wrong.Why)

@@ -28,6 +28,8 @@ type Treatment struct {
 	// Flows are the workload's flows one by one: a connection that carries data
 	// in one direction each.
 	Flows []PlannedFlow
+	// Attacks are the workload's, with their addresses and ports.
+	Attacks []PlannedAttack
 	// Unreachable allows flows that cannot connect.
 	Unreachable bool
 }
@@ -116,10 +118,14 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 				f.Destination = all[i%len(all)]
 			}
 			var processes [2]string // of the flow's tool, by who sends
-			if _, foreign := tool.Find(f.Tool); foreign {
+			connections := f.Streams
+			if made, foreign := tool.Find(f.Tool); foreign {
+				if made.All {
+					connections = 1 // as a flow: they are counted together
+				}
 				processes = [2]string{fmt.Sprintf("p%dw", n), fmt.Sprintf("p%dr", n)}
 			}
-			for range f.Streams {
+			for range connections {
 				if f.Direction != flow.Read {
 					t.add(f, true, processes[0])
 				}
@@ -131,6 +137,9 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	}
 	if s.Workload.Probe && len(t.Flows) > 0 {
 		t.Flows = append(t.Flows, s.probe(t.Flows[0], t.Workload.Duration))
+	}
+	if len(t.Workload.Attacks) > 0 {
+		t.Attacks, _, _, _ = t.plannedAttacks(s.Topology.With(t.Settings)) // checked by planAttacks
 	}
 	return t, nil
 }
@@ -183,6 +192,9 @@ func (w *Workload) change(over Override) {
 	}
 	if over.Events != nil {
 		w.Events = over.Events
+	}
+	if over.Attacks != nil {
+		w.Attacks = over.Attacks
 	}
 	w.Spec = w.Spec.With(over.Spec)
 	if over.Flows != nil {

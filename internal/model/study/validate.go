@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"linerate/internal/model/attacks"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -66,6 +67,7 @@ func (c *checker) workload() {
 	c.lossFree()
 	c.hosts("workload.age_neighbours", c.Workload.AgeNeighbours)
 	c.events("workload", &c.Topology, c.Workload.Events)
+	c.attacks("workload", &c.Topology, c.Workload.Attacks)
 	if len(c.Workload.Flows) == 0 {
 		c.report("workload.flows", "no flows: nothing would be measured")
 	}
@@ -75,7 +77,7 @@ func (c *checker) workload() {
 // names checks the hosts that flows, settings and events are of.
 func (c *checker) names() {
 	known := func(name, path string) { c.Topology.FindHost(name, path, c.report) }
-	workload := func(path string, flows []Flow, aging []string, events []Event) {
+	workload := func(path string, flows []Flow, aging []string, events []Event, attacking []attacks.Spec) {
 		for i, f := range flows {
 			known(f.From, fmt.Sprintf("%s.flows[%d].from", path, i))
 			known(f.To, fmt.Sprintf("%s.flows[%d].to", path, i))
@@ -86,8 +88,12 @@ func (c *checker) names() {
 		for i, e := range events {
 			known(e.Host, fmt.Sprintf("%s.events[%d].host", path, i))
 		}
+		for i, a := range attacking {
+			known(a.From, fmt.Sprintf("%s.attacks[%d].from", path, i))
+			known(a.To, fmt.Sprintf("%s.attacks[%d].to", path, i))
+		}
 	}
-	workload("workload", c.Workload.Flows, c.Workload.AgeNeighbours, c.Workload.Events)
+	workload("workload", c.Workload.Flows, c.Workload.AgeNeighbours, c.Workload.Events, c.Workload.Attacks)
 	for i, f := range c.Factors {
 		for j, l := range f.Levels {
 			path := fmt.Sprintf("factors[%d].levels[%d]", i, j)
@@ -95,7 +101,7 @@ func (c *checker) names() {
 				known(s.Host, fmt.Sprintf("%s.settings[%d].host", path, k))
 			}
 			if over := l.Workload; over != nil {
-				workload(path+".workload", over.Flows, over.AgeNeighbours, over.Events)
+				workload(path+".workload", over.Flows, over.AgeNeighbours, over.Events, over.Attacks)
 			}
 		}
 	}

@@ -63,6 +63,7 @@ func (c *checker) level(path string, l Level) {
 	c.options(path, over.Spec)
 	c.hosts(path+".age_neighbours", over.AgeNeighbours)
 	c.events(path, c.Topology.With(l.Settings), over.Events)
+	c.attacks(path, c.Topology.With(l.Settings), over.Attacks)
 	if over.Flows != nil && len(over.Flows) == 0 {
 		c.report(path+".flows", "no flows: nothing would be measured")
 	}
@@ -111,6 +112,7 @@ func (c *checker) plan() {
 		c.report("factors", "%v", err)
 		return
 	}
+	c.planAttacks(p)
 	for _, t := range p.Treatments {
 		if c.conflict(t) {
 			break // one is enough: the others combine the same levels

@@ -12,7 +12,6 @@ var iperf = Tool{
 	Name: "iperf", Package: "iperf", Client: "iperf", Server: "iperf",
 	Protocols: []string{flow.TCP, flow.UDP},
 	Waits:     true, // since 2.1; one that does not ends with its last write, and is gone
-	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram"},
 	Decided: map[string]string{
 		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
 		"destination": "-V --ipv6_domain", "duration": "-t --time -n --num", "streams": "-P --parallel",
@@ -31,31 +30,26 @@ var iperf = Tool{
 		{Names: "--tcp-quickack"},
 		{Names: "--tcp-write-prefetch", Value: Size},
 	},
-	server: func(j Job) []string {
-		w := []string{"-s", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String(), "-f", "b"}
-		w = when(w, j.Protocol == flow.UDP, "-u")
-		w = when(w, j.Window > 0, "-w", number(j.Window))
-		w = when(w, j.Reads && j.CongestionControl != "" && j.Protocol != flow.UDP, "-Z", j.CongestionControl)
-		return when(w, j.Destination.Addr().Is6(), "-V")
+	server: []group{
+		always("-s -p $PORT -B $ADDRESS -f b"),
+		given("udp", "-u"),
+		given("window", "-w $WINDOW"),
+		given("tcp read congestion_control", "-Z $CONGESTION_CONTROL"),
+		given("ipv6", "-V"),
 	},
-	client: func(j Job) []string {
-		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
-			"-t", fraction(j.Seconds), "-f", "b"}
-		w = when(w, j.Source.IsValid(), "-B", j.Source.String())
-		w = when(w, j.Streams > 1, "-P", number(j.Streams))
-		w = when(w, j.Reads, "-R")
-		if j.Protocol == flow.UDP {
-			w = append(w, "-u", "-b", rate(j.RateCap))
-			w = when(w, j.Datagram > 0, "-l", number(j.Datagram))
-		} else {
-			w = when(w, !j.Reads, "-Z", j.CongestionControl)         // the server has it then, and iperf refuses both
-			w = when(w, j.RateCap > 0, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
-			w = when(w, j.MSS > 0, "-M", number(j.MSS))
-			w = when(w, flow.On(j.NoDelay), "-N")
-		}
-		w = when(w, j.Window > 0, "-w", number(j.Window))
-		w = when(w, j.Destination.Addr().Is6(), "-V")
-		return append(w, j.ToolArgs...)
+	client: []group{
+		always("-c $ADDRESS -p $PORT -t $TIME -f b"),
+		given("source", "-B $SOURCE"),
+		given("streams", "-P $STREAMS"),
+		given("read", "-R"),
+		given("udp", "-u -b $RATE_CAP"),
+		given("udp datagram", "-l $DATAGRAM"),
+		given("tcp write", "-Z $CONGESTION_CONTROL"), // of read the server has it, and iperf refuses both
+		given("tcp rate_cap", "--fq-rate $RATE_CAP"), // SO_MAX_PACING_RATE
+		given("tcp mss", "-M $MSS"),
+		given("tcp nodelay", "-N"),
+		given("window", "-w $WINDOW"),
+		given("ipv6", "-V"),
 	},
 	parse: parseIperf,
 }

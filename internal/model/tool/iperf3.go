@@ -16,7 +16,6 @@ const cookie = 37
 var iperf3 = Tool{
 	Name: "iperf3", Package: "iperf3", Client: "iperf3", Server: "iperf3",
 	Protocols: []string{flow.TCP, flow.UDP},
-	Options:   []string{"streams", "mss", "nodelay", "congestion_control", "window", "rate_cap", "datagram", "dscp"},
 	Decided: map[string]string{
 		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
 		"duration": "-t --time -n --bytes -k --blockcount", "streams": "-P --parallel", "direction": "-R --reverse",
@@ -39,34 +38,22 @@ var iperf3 = Tool{
 		{Names: "--repeating-payload"},
 		{Names: "--udp-counters-64bit"},
 	},
-	server: func(j Job) []string {
-		return []string{"-s", "-1", "-J", "-i", "0", "-p", number(j.Destination.Port()), "-B", j.Destination.Addr().String()}
-	},
-	client: func(j Job) []string {
+	server: []group{always("-s -1 -J -i 0 -p $PORT -B $ADDRESS")},
+	client: []group{
 		// One report at the end: with many streams the intervals would be megabytes.
-		w := []string{"-c", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-t", seconds(j.Seconds), "-J", "-i", "0"}
-		w = when(w, j.Source.IsValid(), "-B", j.Source.String())
-		w = when(w, j.Streams > 1, "-P", number(j.Streams))
-		w = when(w, j.Reads, "-R")
-		if j.Protocol == flow.UDP {
-			w = append(w, "-u", "-b", rate(j.RateCap)) // 0: as fast as it can
-			w = when(w, j.Datagram > 0, "-l", number(j.Datagram))
-		} else {
-			w = append(w, "-C", j.CongestionControl)
-			switch {
-			case j.RateCap > 0 && j.Reads:
-				w = append(w, "-b", rate(j.RateCap)) // the server knows no other
-			case j.RateCap > 0:
-				w = append(w, "--fq-rate", rate(j.RateCap)) // SO_MAX_PACING_RATE
-			}
-			w = when(w, j.MSS > 0, "-M", number(j.MSS))
-			w = when(w, flow.On(j.NoDelay), "-N")
-		}
-		w = when(w, j.Window > 0, "-w", number(j.Window))
-		if j.DSCP != nil {
-			w = append(w, "--tos", number(j.DSCP.TrafficClass())) // its server sets it, too
-		}
-		return append(w, j.ToolArgs...)
+		always("-c $ADDRESS -p $PORT -t $SECONDS -J -i 0"),
+		given("source", "-B $SOURCE"),
+		given("streams", "-P $STREAMS"),
+		given("read", "-R"),
+		given("udp", "-u -b $RATE_CAP"), // 0: as fast as it can
+		given("udp datagram", "-l $DATAGRAM"),
+		given("tcp", "-C $CONGESTION_CONTROL"),
+		given("tcp read rate_cap", "-b $RATE_CAP"),         // the server knows no other
+		given("tcp write rate_cap", "--fq-rate $RATE_CAP"), // SO_MAX_PACING_RATE
+		given("tcp mss", "-M $MSS"),
+		given("tcp nodelay", "-N"),
+		given("window", "-w $WINDOW"),
+		given("dscp", "--tos $TOS"), // its server sets it, too
 	},
 	parse: parseIperf3,
 	// The first connection carries parameters and results: both ends send on it, the

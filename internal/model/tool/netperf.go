@@ -14,7 +14,6 @@ var netperf = Tool{
 	Name: "netperf", Package: "netperf (non-free)", Client: "netperf", Server: "netserver",
 	Protocols: []string{flow.TCP, flow.RR},
 	Waits:     true,
-	Options:   []string{"nodelay", "congestion_control", "window", "request", "response"},
 	Forks:     true, TwoPorts: true,
 	Decided: map[string]string{
 		"the flow": "-H", "source": "-L", "linerate": "-p", "duration": "-l", "protocol and direction": "-t",
@@ -25,34 +24,19 @@ var netperf = Tool{
 		{Names: "-m", Value: Size},
 		{Names: "-M", Value: Size},
 	},
-	server: func(j Job) []string {
-		return []string{"-D", "-p", number(j.Destination.Port()), "-L", j.Destination.Addr().String(), netperfFamily(j)}
-	},
-	client: func(j Job) []string {
-		test := "TCP_STREAM"
-		switch {
-		case j.Protocol == flow.RR:
-			test = "TCP_RR"
-		case j.Reads:
-			test = "TCP_MAERTS"
-		}
-		w := []string{"-H", j.Destination.Addr().String(), "-p", number(j.Destination.Port()), "-l", seconds(j.Seconds), "-t", test, "-P", "0", netperfFamily(j)}
-		w = when(w, j.Source.IsValid(), "-L", j.Source.String())
-		w = append(w, "--", "-P", ","+number(j.Destination.Port()+1), "-K", j.CongestionControl,
-			"-k", "THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY")
-		w = when(w, flow.On(j.NoDelay), "-D")
-		w = when(w, j.Window > 0, "-s", number(j.Window)+","+number(j.Window), "-S", number(j.Window)+","+number(j.Window))
-		w = when(w, j.Protocol == flow.RR, "-r", number(max(j.Request, 1))+","+number(max(j.Response, 1)))
-		return append(w, j.ToolArgs...)
+	server: []group{always("-D -p $PORT -L $ADDRESS"), given("ipv4", "-4"), given("ipv6", "-6")},
+	client: []group{
+		always("-H $ADDRESS -p $PORT -l $SECONDS -t"),
+		given("tcp write", "TCP_STREAM"), given("tcp read", "TCP_MAERTS"), given("rr", "TCP_RR"),
+		always("-P 0"),
+		given("ipv4", "-4"), given("ipv6", "-6"),
+		given("source", "-L $SOURCE"),
+		always("-- -P ,$NEXT_PORT -K $CONGESTION_CONTROL -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"),
+		given("nodelay", "-D"),
+		given("window", "-s $WINDOW,$WINDOW -S $WINDOW,$WINDOW"),
+		given("rr", "-r $REQUEST,$RESPONSE"),
 	},
 	parse: parseNetperf,
-}
-
-func netperfFamily(j Job) string {
-	if j.Destination.Addr().Is6() {
-		return "-6"
-	}
-	return "-4"
 }
 
 // parseNetperf reads KEY=VALUE lines. A stream's THROUGHPUT is what the receiver

@@ -11,7 +11,6 @@ import (
 var qperf = Tool{
 	Name: "qperf", Package: "qperf", Client: "qperf", Server: "qperf",
 	Protocols: []string{flow.TCP, flow.RR},
-	Options:   []string{"window", "request"},
 	NoSource:  true, WriteOnly: true, Forks: true, TwoPorts: true,
 	Decided: map[string]string{
 		"linerate": "-lp --listen_port -ip --ip_port", "duration": "-t --time -n --no_msgs", "direction": "-f -f1 --flip",
@@ -24,18 +23,13 @@ var qperf = Tool{
 		{Names: "-rca --rem_cpu_affinity", Value: Number},
 		{Names: "-to --timeout", Value: Number},
 	},
-	server: func(j Job) []string { return []string{"-lp", number(j.Destination.Port())} },
-	client: func(j Job) []string {
-		w := []string{"-lp", number(j.Destination.Port()), "-ip", number(j.Destination.Port() + 1), "-t", seconds(j.Seconds), "-v", "-uu"}
-		test := "tcp_bw"
-		if j.Protocol == flow.RR {
-			test = "tcp_lat"
-			w = append(w, "-m", number(max(j.Request, 1)))
-		}
-		w = when(w, j.Window > 0, "-sb", number(j.Window))
-		// The host and the test come last, and the words before them.
-		w = append(w, j.ToolArgs...)
-		return append(w, j.Destination.Addr().String(), test)
+	server: []group{always("-lp $PORT")},
+	client: []group{
+		always("-lp $PORT -ip $NEXT_PORT -t $SECONDS -v -uu"),
+		given("rr", "-m $REQUEST"),
+		given("window", "-sb $WINDOW"),
+		always("$ARGS $ADDRESS"), // the host and the test come last
+		given("tcp", "tcp_bw"), given("rr", "tcp_lat"),
 	},
 	parse: parseQperf,
 }

@@ -11,8 +11,7 @@ import (
 var sockperf = Tool{
 	Name: "sockperf", Package: "sockperf", Client: "sockperf", Server: "sockperf",
 	Protocols:    []string{flow.RR},
-	Options:      []string{"request"},
-	leastMessage: sockperfLeast,
+	leastMessage: 14, // its own header
 	Decided: map[string]string{
 		"the flow": "-i --ip", "linerate": "-p --port --client_port --daemonize", "duration": "-t --time -n --number-of-packets",
 		"protocol": "--tcp", "source": "--client_ip", "request": "-m --msg-size",
@@ -31,20 +30,13 @@ var sockperf = Tool{
 		{Names: "--no-rdtsc"},
 		{Names: "--tcp-avoid-nodelay"},
 	},
-	server: func(j Job) []string {
-		return []string{"server", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port())}
-	},
-	client: func(j Job) []string {
-		w := []string{"ping-pong", "--tcp", "-i", j.Destination.Addr().String(), "-p", number(j.Destination.Port()),
-			"-t", seconds(j.Seconds), "-m", number(max(j.Request, sockperfLeast)), "--full-rtt"}
-		w = when(w, j.Source.IsValid(), "--client_ip", j.Source.String())
-		return append(w, j.ToolArgs...)
+	server: []group{always("server --tcp -i $ADDRESS -p $PORT")},
+	client: []group{
+		always("ping-pong --tcp -i $ADDRESS -p $PORT -t $SECONDS -m $REQUEST --full-rtt"),
+		given("source", "--client_ip $SOURCE"),
 	},
 	parse: parseSockperf,
 }
-
-// sockperfLeast is its smallest message: its own header.
-const sockperfLeast = 14
 
 var (
 	sockperfTime = regexp.MustCompile(`\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=\d+; ReceivedMessages=(\d+)`)

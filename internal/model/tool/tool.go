@@ -1,7 +1,7 @@
 // Package tool knows other people's load generators: which package has them,
 // which of a flow's options they have and how they spell them, and how to read
-// the figures they print. It starts nothing; internal/host/foreign does, on the
-// words that are put together here.
+// the figures they print; or it has that from a study's description of a program.
+// It starts nothing; internal/host/foreign does, on the words that are put together here.
 //
 // References: the manual pages iperf3(1), iperf(1), nuttcp(8), netperf(1),
 // qperf(1) and sockperf(1).
@@ -9,7 +9,6 @@ package tool
 
 import (
 	"fmt"
-	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -20,25 +19,30 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Own is the name of linerate's own traffic among the tools.
-const Own = "linerate"
-
 // A Tool is one program, or a pair of them.
 type Tool struct {
 	Name string
 	// Package is Debian's; Client and Server are the programs in it.
+	// Without a server something else listens, or linerate serves the flow's application.
 	Package, Client, Server string
 	// Protocols that it makes flows of, of flow.Protocols.
 	Protocols []string
 	// Options are the keys of a flow's options that it can do something with,
-	// besides protocol and direction.
+	// besides protocol and direction: those of its words.
 	Options []string
+	// Port is what its client connects to; 0: one that is free.
+	Port uint16
+	// All: all connections of a client count as its flow's, however many it opens.
+	// Otherwise each stream is one connection of its.
+	All bool
 	// NoSource: its client has no option for the source address.
 	NoSource bool
 	// WriteOnly: its client always sends.
 	WriteOnly bool
 	// Forks: its server starts a process for each client.
 	Forks bool
+	// Described: by a study, so that what its programs start is not known.
+	Described bool
 	// Waits: a client that sends stops its clock when what it has written has
 	// arrived, not with its last write.
 	Waits bool
@@ -50,10 +54,11 @@ type Tool struct {
 	// Args are the options of its client that tool_args may have.
 	Args []Arg
 
-	// server and client put the words together, the job's further ones included.
-	server func(Job) []string
-	client func(Job) []string
-	// parse reads what the client and the server have printed.
+	// server and client are the words behind the program.
+	server, client []group
+	// input are lines for the client's standard input; nil: it has none.
+	input func(Job) []string
+	// parse reads what the client and the server have printed; nil: there is no figure.
 	parse func(client, server string) (Report, error)
 	// control reports, for tools that use one port for both, whether a connection
 	// carries no data, by the bytes that its opener and its acceptor have sent.
@@ -88,23 +93,56 @@ type Report struct {
 	// FromServer says that the receiver's figure was read off the server's own
 	// output: who looks at the client does not see it.
 	FromServer bool `json:"from_server,omitempty"`
+
+	clientBps float64 // as counted at the client's end, whichever that is
 }
 
-// All is every tool, in the order in which they are listed to people.
-var All = []*Tool{&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf}
+// All is every tool that is known by its name, in the order in which they are listed to
+// people.
+var All = withOptions(&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf, &wrk, &ab, &h2load, &dnsperf, &smtpSource)
 
-// Find is the tool of that name. False: linerate's own traffic, or no tool.
-func Find(name string) (*Tool, bool) {
-	i := slices.IndexFunc(All, func(t *Tool) bool { return t.Name == name })
+// Find is the tool that a flow names or describes. False: linerate's own traffic, or no
+// tool.
+func Find(which flow.Tool) (*Tool, bool) {
+	if which.Described() {
+		return describe(which), true
+	}
+	i := slices.IndexFunc(All, func(t *Tool) bool { return t.Name == which.Name })
 	if i < 0 {
 		return nil, false
 	}
 	return All[i], true
 }
 
-// ServerWords and ClientWords are the commands, program first.
-func (t *Tool) ServerWords(j Job) []string { return append([]string{t.Server}, t.server(j)...) }
-func (t *Tool) ClientWords(j Job) []string { return append([]string{t.Client}, t.client(j)...) }
+// ServerWords and ClientWords are the commands, program first; nil: there is no server.
+func (t *Tool) ServerWords(j Job) []string {
+	if t.Server == "" {
+		return nil
+	}
+	j.ToolArgs = nil
+	return append([]string{t.Server}, command(t.server, t.fit(j))...)
+}
+
+func (t *Tool) ClientWords(j Job) []string {
+	return append([]string{t.Client}, command(t.client, t.fit(j))...)
+}
+
+// Input are the lines of the client's standard input, to be repeated for as long as it
+// reads; none: it has no input.
+func (t *Tool) Input(j Job) []string {
+	if t.input == nil {
+		return nil
+	}
+	return t.input(j)
+}
+
+// fit has a job's messages in the sizes that the tool makes.
+func (t *Tool) fit(j Job) Job {
+	if j.Protocol == flow.RR {
+		j.Request, j.Response = t.Messages(j)
+	}
+	return j
+}
 
 // Shown are the commands of server and client as people read them before the port is
 // known: it is spelled PORT, and the next one PORT+1.
@@ -114,6 +152,9 @@ func (t *Tool) Shown(j Job) (server, client []string) {
 
 func shown(words func(Job) []string, j Job) []string {
 	const port, other = 40000, 50000
+	if words(j) == nil {
+		return nil
+	}
 	j.Destination = netip.AddrPortFrom(j.Destination.Addr(), port)
 	made := words(j)
 	j.Destination = netip.AddrPortFrom(j.Destination.Addr(), other)
@@ -125,11 +166,19 @@ func shown(words func(Job) []string, j Job) []string {
 	return made
 }
 
-// Parse reads what both ends of one client and its server have printed.
-func (t *Tool) Parse(client, server string) (Report, error) {
-	r, err := t.parse(client, server)
-	if err != nil {
+// Parse reads what both ends of one client and its server have printed; the client
+// receives the data if reads. Of a tool without a figure the report is empty.
+func (t *Tool) Parse(client, server string, reads bool) (r Report, err error) {
+	if t.parse == nil {
+		return r, nil
+	}
+	if r, err = t.parse(client, server); err != nil {
 		return r, fmt.Errorf("cannot read what %s has printed: %w", t.Name, err)
+	}
+	if reads {
+		r.ReceiverBps = max(r.ReceiverBps, r.clientBps)
+	} else {
+		r.SenderBps = max(r.SenderBps, r.clientBps)
 	}
 	return r, nil
 }
@@ -170,8 +219,12 @@ func (t *Tool) Messages(j Job) (request, response unit.Bytes) {
 func (t *Tool) Can(option string) bool { return slices.Contains(t.Options, option) }
 
 // NotInstalled says what to do about a program that is not there.
-func (t *Tool) NotInstalled(host, program string) string {
-	return fmt.Sprintf("%s: %s is not installed: apt-get install %s", host, program, t.Package)
+func (t *Tool) NotInstalled(program string) string {
+	text := program + " is not installed"
+	if t.Package != "" {
+		text += ": apt-get install " + t.Package
+	}
+	return text
 }
 
 // Or lists the tools that can do something with an option, for messages.
@@ -184,31 +237,3 @@ func Or(option string) string {
 	}
 	return source.Or(can)
 }
-
-// when appends words if a condition holds.
-func when(words []string, holds bool, more ...string) []string {
-	if holds {
-		return append(words, more...)
-	}
-	return words
-}
-
-// seconds spells a time that has to be whole, never shorter than it is.
-func seconds(s float64) string {
-	whole := int(s)
-	if float64(whole) < s {
-		whole++
-	}
-	return strconv.Itoa(max(whole, 1))
-}
-
-// fraction spells a time to the millisecond.
-func fraction(s float64) string {
-	return strconv.FormatFloat(math.Round(s*1e3)/1e3, 'f', -1, 64)
-}
-
-func number[T ~int | ~int64 | ~uint16](n T) string { return strconv.FormatInt(int64(n), 10) }
-
-// rate spells bit/s without a suffix, which means a thousand to one tool and
-// 1024 to another.
-func rate(r unit.BitRate) string { return strconv.FormatFloat(float64(r), 'f', 0, 64) }

@@ -27,7 +27,8 @@ func AgentWords(program, node string) []string {
 }
 
 // Commands are those that making the topology executes: what reaches the agents of real
-// hosts and switches, and routing daemons.
+// hosts and switches, and daemons. That credentials are sent to an address which the file
+// names is among them, written as the command that would do it.
 func (t *Topology) Commands() (list []Command) {
 	add := func(node string, argv ...string) {
 		list = append(list, Command{Node: node, Argv: argv, Times: 1, Alike: strings.Join(argv, "\x00")})
@@ -46,9 +47,19 @@ func (t *Topology) Commands() (list []Command) {
 		if h.BGP != nil {
 			add(h.Name, BGPDaemon)
 		}
+		for _, s := range h.Services {
+			add(h.Name, s.Words()...)
+		}
 	}
 	for _, s := range t.Switches {
 		reach(s.Name, s.Via, s.Agent)
+		switch {
+		case s.SNMP == nil:
+		case s.SNMP.Address == "":
+			add(s.Name, SNMPDaemon)
+		default:
+			add(s.Name, "snmp", s.SNMP.Address, "--credentials", s.SNMP.Credentials)
+		}
 	}
 	return list
 }

@@ -251,10 +251,10 @@ func (t *Topology) Tag(e End) int {
 	return 0
 }
 
-// Managed reports whether a node has an agent: a host, or a switch that is not unmanaged.
+// Managed reports whether a node has an agent: a host, or a switch that is not Agentless.
 func (t *Topology) Managed(node string) bool {
 	if s, ok := t.Switch(node); ok {
-		return !s.Unmanaged
+		return !s.Agentless()
 	}
 	_, ok := t.Host(node)
 	return ok

@@ -17,7 +17,7 @@ type Impairment struct {
 	Jitter  unit.Duration `yaml:"jitter,unit" json:"jitter,omitempty" doc:"largest deviation from the delay, uniformly distributed; frames stay in order"`
 	Loss    unit.Ratio    `yaml:"loss" json:"loss,omitempty" doc:"share of frames lost, such as 0.1%"`
 	Reorder unit.Ratio    `yaml:"reorder" json:"reorder,omitempty" doc:"share of frames that are not delayed and so overtake those in flight, such as 1%"`
-	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"length of the queue before the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts"`
+	Queue   unit.Depth    `yaml:"queue" json:"queue,omitzero" doc:"length of the queue before the link, as a size or as a time at the rate; absent: 10 ms at the rate, at least two bursts. A host that itself sends TCP hardly fills it (TCP small queues): put a router before the link"`
 	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; absent: no marks"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
 	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`

@@ -331,6 +331,9 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 			continue
 		}
 		bits, ok := match(r.To, destination)
+		if r.Number() > 1 {
+			ok = r.Holds(destination)
+		}
 		if !ok {
 			continue
 		}

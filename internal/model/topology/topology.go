@@ -38,6 +38,7 @@ type Host struct {
 	Routes     []setting.Route         `yaml:"routes" json:"routes,omitempty" doc:"routes beyond those of the interfaces' own prefixes"`
 	Nexthops   []setting.NexthopObject `yaml:"nexthops" json:"nexthops,omitempty" doc:"nexthop objects and groups that routes can name"`
 	BGP        *BGP                    `yaml:"bgp" json:"bgp,omitempty" doc:"the host speaks BGP: it announces its addresses to the hosts at the other end of its links, and learns routes from them"`
+	Services   []Service               `yaml:"services" json:"services,omitempty" doc:"server programs that run on the host, by name; flows have them at their other end by service"`
 	Rules      []setting.Rule          `yaml:"rules" json:"rules,omitempty" doc:"routing policy rules"`
 	Sysctls    []setting.Sysctl        `yaml:"sysctls" json:"sysctls,omitempty" doc:"kernel parameters set in every treatment"`
 }
@@ -68,7 +69,10 @@ type Switch struct {
 	Agent  string `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program there"`
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
 	// Unmanaged marks a switch without an agent, such as a rack switch.
-	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch whose counters cannot be read"`
+	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch whose counters cannot be read, except by snmp"`
+	// SNMP is how the counters of a switch's ports are read beside or without an agent; nil:
+	// they are not. A switch with its address is a real one, without an agent.
+	SNMP *SNMP `yaml:"snmp" json:"snmp,omitempty" doc:"the counters of the switch's ports are read by SNMP: of a real switch with its address, or of one that linerate makes ({})"`
 	// Ports are those that differ from the others. With a VLAN in one of them the switch
 	// filters by VLAN: a port that is not listed has the frames without a tag in VLAN 1.
 	Ports []Port `yaml:"ports" json:"ports,omitempty" doc:"VLANs and bonds of ports, by their names: HOST-INTERFACE of the other end, or that of another switch; a link can name a port: to: switch.p1"`

@@ -38,6 +38,7 @@ func (t *Topology) Validate(report source.Report) {
 	c.bgp()
 	for i := range t.Hosts {
 		c.hostSettings(i)
+		c.services(i)
 	}
 }
 
@@ -90,6 +91,7 @@ func (c *checker) checkSwitch(i int) {
 	if s.Unmanaged && len(s.Via) > 0 {
 		c.report(path+".unmanaged", "an unmanaged switch has no agent: leave out via, or unmanaged")
 	}
+	c.checkSNMP(i)
 	if why := badInterfaceName(s.Bridge); s.Bridge != "" && why != "" {
 		c.report(path+".bridge", "bridge name %q: %s", s.Bridge, why)
 	}

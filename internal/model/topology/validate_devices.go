@@ -165,7 +165,7 @@ func (c *checker) ports(i int) {
 		path := fmt.Sprintf("topology.switches[%d].ports[%d]", i, j)
 		linked := slices.Contains(names, p.Name)
 		switch {
-		case s.Unmanaged:
+		case s.Agentless():
 			c.report(path, "linerate does not know the ports of an unmanaged switch")
 		case p.Bond == nil && !linked:
 			c.report(path, "switch %s has no port %q%s", s.Name, p.Name, source.DidYouMean(p.Name, names))

@@ -128,7 +128,7 @@ func (c *checker) real(node string) bool {
 		return len(h.Via) > 0
 	}
 	s := c.switches[node]
-	return len(s.Via) > 0 || s.Unmanaged
+	return len(s.Via) > 0 || s.Agentless()
 }
 
 // sameWorld reports a link between a node that linerate makes and a real one.

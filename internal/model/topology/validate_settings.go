@@ -93,6 +93,11 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	if s.Link != nil {
 		c.link(*s.Link, path+".link")
 	}
+	if s.NFT != nil {
+		if place, why := s.NFT.Check(); why != "" {
+			report(path+".nft."+place, "%s", why)
+		}
+	}
 	if s.Qdisc != nil {
 		c.qdisc(*s.Qdisc, path+".qdisc")
 	}
@@ -169,6 +174,9 @@ func (c settingChecker) number(path, key string, value, low, high int) {
 func (c settingChecker) route(r setting.Route, path string) {
 	if r.To != "default" {
 		c.prefix(r.To, path+".to", "a destination prefix such as 10.0.0.0/8, an address, or default")
+	}
+	if why := r.WrongCount(); why != "" {
+		c.report(path+".count", "%s", why)
 	}
 	c.number(path, "table", r.Table, 1, maxTable)
 	c.number(path, "initcwnd", r.InitCwnd, 1, maxInitCwnd)
@@ -289,6 +297,9 @@ func (c settingChecker) rule(r setting.Rule, path string) {
 }
 
 // sysctls checks the form of keys, and the names of interfaces in them.
+// switchWords are words that no parameter of the network takes: its switches are numbers.
+var switchWords = map[string]string{"yes": "1", "on": "1", "true": "1", "no": "0", "off": "0", "false": "0"}
+
 func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	for i, s := range list {
 		path := fmt.Sprintf("%s[%d]", path, i)
@@ -299,6 +310,9 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		}
 		if strings.TrimSpace(s.Value) == "" {
 			c.report(path, "%s has no value", s.Key)
+		}
+		if number, word := switchWords[strings.ToLower(s.Value)]; word && parts[0] == "net" {
+			c.report(path, "%s: the kernel takes numbers here; expected %s in place of %q", s.Key, number, s.Value)
 		}
 		// A real host has interfaces of its own.
 		if iface := setting.InterfaceOf(s.Key); iface != "" && len(c.h.Via) == 0 {

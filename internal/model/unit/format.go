@@ -89,6 +89,14 @@ func Plural(n int, thing string) string {
 	return FormatCount(int64(n)) + " " + thing + "s"
 }
 
+// FormatMs prints milliseconds with three significant digits, or all before the point.
+func FormatMs(ms float64) string {
+	if math.Abs(ms) >= 100 {
+		return FormatCount(int64(math.Round(ms))) + " ms"
+	}
+	return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
+}
+
 // FormatTime spells how long something takes as people say it: "42 s", "1 m 37 s",
 // "2 h 5 m". A flag or a key of a file takes Duration's spelling, "1m37s".
 func FormatTime(d time.Duration) string {

@@ -28,5 +28,5 @@ func (Depth) JSONSchema() map[string]any {
 }
 
 func (Ratio) JSONSchema() map[string]any {
-	return Schema(textOrNumber, `^ *[0-9.eE+-]+ *%? *$`, "2%", "0.1%", "0.02")
+	return Schema(textOrNumber, `^ *([0-9.eE+-]+ *%|[0.]+) *$`, "2%", "0.1%")
 }

@@ -188,24 +188,34 @@ func parseDepth(text string) (Depth, error) {
 	return Depth{}, fmt.Errorf("%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
 }
 
-// ParseRatio reads "2%" or "0.02". A number above 1 needs the sign: 2 may be meant as
-// either.
+// ParseRatio reads "2%". A number other than 0 needs the sign: 0.1 may be meant as 10 % or as
+// 0.1 %.
 func ParseRatio(text string) (Ratio, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	value, ok := decimal(digits)
 	switch {
 	case ok && percent:
-		return Ratio(value / 100), nil
-	case ok && value > 1:
-		written := digits + "%"
-		if value <= 100 {
-			written += " or " + strconv.FormatFloat(value/100, 'g', -1, 64)
-		}
-		return 0, fmt.Errorf("%q is not a ratio: a number without %% is at most 1; %s percent is written %s", text, digits, written)
-	case !ok:
-		return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%, or a number such as 0.02", text)
+		return percentage(digits, value), nil
+	case ok && value == 0:
+		return 0, nil
+	case ok && value <= 1:
+		return 0, fmt.Errorf("%q is not a ratio: it has no %%; expected %s, or %s%%", text, Ratio(value), digits)
+	case ok:
+		return 0, fmt.Errorf("%q is not a ratio: it has no %%; expected %s%%", text, digits)
 	}
-	return Ratio(value), nil
+	return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%", text)
+}
+
+// percentage is a number of percent. With an exponent the division is exact, as String needs it.
+func percentage(digits string, value float64) Ratio {
+	if mantissa, exponent, is := strings.Cut(strings.ToLower(strings.TrimSpace(digits)), "e"); is {
+		if n, err := strconv.Atoi(exponent); err == nil {
+			if ratio, ok := decimal(fmt.Sprintf("%se%d", mantissa, n-2)); ok {
+				return Ratio(ratio)
+			}
+		}
+	}
+	return Ratio(value / 100)
 }
 
 // parsed sets a value from its text.
@@ -277,13 +287,15 @@ func (d Depth) At(rate BitRate) Bytes {
 	return Bytes(math.Round(float64(rate) / 8 * d.Time.Seconds()))
 }
 
-// String prints a percentage where one says it exactly, and a plain number otherwise.
+// String prints a percentage that is read as the same ratio.
 func (r Ratio) String() string {
 	text := strconv.FormatFloat(float64(r)*100, 'g', 12, 64) + "%"
 	if again, err := ParseRatio(text); err == nil && again == r {
 		return text
 	}
-	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(float64(r), 'e', -1, 64), "e")
+	n, _ := strconv.Atoi(exponent)
+	return fmt.Sprintf("%se%d%%", mantissa, n+2)
 }
 
 // Seconds is the duration as a number of seconds.

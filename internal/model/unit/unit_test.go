@@ -69,19 +69,22 @@ func TestDuration(t *testing.T) {
 }
 
 func TestRatio(t *testing.T) {
-	for text, want := range map[string]Ratio{"2%": 0.02, "0.02": 0.02, "0%": 0, "150 %": 1.5, "7%": 0.07, "0.1%": 0.001} {
+	for text, want := range map[string]Ratio{"2%": 0.02, "0": 0, "0.0": 0, "0%": 0, "5e-1%": 0.005, "150 %": 1.5, "7%": 0.07, "0.1%": 0.001} {
 		if got, err := ParseRatio(text); err != nil || got != want {
 			t.Errorf("ParseRatio(%q) = %v, %v; want %v", text, float64(got), err, float64(want))
 		}
 	}
-	for _, text := range []string{"", "%", "-1%", "2", "two", "inf", "NaN%", "0x1"} {
+	for _, text := range []string{"", "%", "-1%", "2", "1", "0.1", "1e-5", "two", "inf", "NaN%", "0x1"} {
 		if got, err := ParseRatio(text); err == nil {
 			t.Errorf("ParseRatio(%q) = %v, want an error", text, float64(got))
 		}
 	}
-	for ratio, want := range map[Ratio]string{0.02: "2%", 0.07: "7%", 0.001: "0.1%", 1: "100%"} {
+	for ratio, want := range map[Ratio]string{0.02: "2%", 0.07: "7%", 0.001: "0.1%", 1: "100%", 0: "0%", 1.0 / 3: "3.333333333333333e1%"} {
 		if got := ratio.String(); got != want {
 			t.Errorf("%v is spelled %q, want %q", float64(ratio), got, want)
+		}
+		if again, err := ParseRatio(want); err != nil || again != ratio {
+			t.Errorf("%q is %v, %v; want %v", want, float64(again), err, float64(ratio))
 		}
 	}
 }
@@ -117,7 +120,7 @@ func FuzzBitRate(f *testing.F) {
 }
 func FuzzBytes(f *testing.F)    { roundTrip[Bytes](f, "1500", "256KiB", "1.5MB", "9223372036854775807") }
 func FuzzDuration(f *testing.F) { roundTrip[Duration](f, "25ms", "1m30s", "2562047h", "1.000000001s") }
-func FuzzRatio(f *testing.F)    { roundTrip[Ratio](f, "2%", "0.02", "33.3333333333%", "1e-5", "0.07") }
+func FuzzRatio(f *testing.F)    { roundTrip[Ratio](f, "2%", "0", "33.3333333333%", "1e-5%", "0.07%") }
 
 // TestDepth: a queue is as long as a size, or as a time at a rate.
 func TestDepth(t *testing.T) {
@@ -170,7 +173,9 @@ func TestRefusals(t *testing.T) {
 		{size, "1mbit", "such as 256KiB"},
 		{duration, "5minutes", "such as 25ms, 30s or 5m"},
 		{latency, "30", "expected 30ms, 30us or 30s"},
-		{ratio, "2", "2% or 0.02"},
+		{ratio, "2", "expected 2%"},
+		{ratio, "0.1", "expected 10%, or 0.1%"},
+		{ratio, "1", "expected 100%, or 1%"},
 	} {
 		if err := c.parse(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)

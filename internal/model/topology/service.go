@@ -1,0 +1,154 @@
+package topology
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/source"
+)
+
+// Service is a server program that runs on a host of a lab, and that flows can have at their
+// other end.
+type Service struct {
+	Name    string `yaml:",key" json:"name"`
+	Program string `yaml:"program" json:"program,omitempty" doc:"the program; absent: the service's name" enum:"nginx,nsd,postfix"`
+	Port    int    `yaml:"port" json:"port,omitempty" doc:"port at which it listens, on all addresses of the host; absent: nginx 80, nsd 53, postfix 25"`
+	// Settings are in the program's own words.
+	Settings []ServiceSetting `yaml:"settings" json:"settings,omitempty" doc:"settings by the program's own names for them, such as worker_processes: 2 of nginx, server-count: 2 of nsd, default_process_limit: 200 of postfix; what listen has of nginx is added to its listen directives (listen: backlog=4096 reuseport)"`
+}
+
+// ServiceSetting is a setting in a program's own words.
+type ServiceSetting struct {
+	Key   string `yaml:",key" json:"key"`
+	Value string `yaml:",value" json:"value"`
+}
+
+// ServiceProgram is a program that services can be. How it is configured and started is in
+// internal/host/service.
+type ServiceProgram struct {
+	// Name is that of the program, and Package that of its package in Debian.
+	Name, Package string
+	// Protocols of the flows that it serves, at Port unless the service has another.
+	Protocols []string
+	Port      int
+}
+
+// ServicePrograms are those programs, in the order of the reference.
+var ServicePrograms = []ServiceProgram{
+	{Name: "nginx", Package: "nginx", Protocols: []string{flow.HTTP}, Port: 80},
+	{Name: "nsd", Package: "nsd", Protocols: []string{flow.DNS, flow.DNSTCP}, Port: 53},
+	{Name: "postfix", Package: "postfix", Protocols: []string{flow.SMTP}, Port: 25},
+}
+
+// Of is the service's program, and the service with its defaults; false: no such program.
+func (s Service) Of() (Service, ServiceProgram, bool) {
+	if s.Program == "" {
+		s.Program = s.Name
+	}
+	i := slices.IndexFunc(ServicePrograms, func(p ServiceProgram) bool { return p.Name == s.Program })
+	if i < 0 {
+		return s, ServiceProgram{}, false
+	}
+	if s.Port == 0 {
+		s.Port = ServicePrograms[i].Port
+	}
+	return s, ServicePrograms[i], true
+}
+
+// Words are the service as a command is written for the user to see and to permit.
+func (s Service) Words() []string {
+	s, _, _ = s.Of()
+	list := []string{s.Program}
+	for _, o := range s.Settings {
+		list = append(list, o.Key+"="+o.Value)
+	}
+	return list
+}
+
+// Service finds a service of the host by its name.
+func (h *Host) Service(name string) (Service, bool) {
+	s, ok := find(h.Services, func(s *Service) bool { return s.Name == name })
+	if !ok {
+		return Service{}, false
+	}
+	return *s, true
+}
+
+// serviceKey is how programs name their settings, and serviceText what is in their values:
+// nothing that would end a directive, a parameter or a line.
+var (
+	serviceKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
+	serviceText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`) })
+)
+
+// maxServices bounds the services of a host.
+const maxServices = 32
+
+// services checks those of a host.
+func (c *checker) services(i int) {
+	h, path := c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d].services", i)
+	if len(h.Services) > 0 && len(h.Via) > 0 {
+		c.report(path, "host %q is reached by via: linerate starts services on hosts that it makes alone", h.Name)
+	}
+	if len(h.Services) > maxServices {
+		c.report(path, "%d services: expected at most %d", len(h.Services), maxServices)
+	}
+	ports := map[int]string{}
+	for j, given := range h.Services {
+		at := fmt.Sprintf("%s[%d]", path, j)
+		s, _, known := given.Of()
+		switch other, taken := ports[s.Port]; {
+		case !nodeName().MatchString(s.Name):
+			c.report(at, "service name %q: %s", s.Name, nodeNameRule)
+		case !known && given.Program == "":
+			c.report(at, "service %q: expected its program, %s", s.Name, source.Or(serviceNames()))
+		case !known:
+			c.report(at+".program", "program %q: expected %s", s.Program, source.Or(serviceNames()))
+		case s.Port < 1 || s.Port > 65535:
+			c.report(at+".port", "port %d: expected 1 to 65535", s.Port)
+		case taken:
+			c.report(at, "services %q and %q have the same port, %d: give one of them another", other, s.Name, s.Port)
+		}
+		ports[s.Port] = s.Name
+		for k, o := range s.Settings {
+			at := fmt.Sprintf("%s.settings[%d]", at, k)
+			switch reserved := reservedOf(s.Program); {
+			case !serviceKey().MatchString(o.Key):
+				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter", o.Key)
+			case slices.Contains(reserved, o.Key):
+				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program, strings.Join(reserved, ", "))
+			case !serviceText().MatchString(o.Value):
+				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -", o.Key, o.Value)
+			}
+		}
+	}
+}
+
+func serviceNames() (names []string) {
+	for _, p := range ServicePrograms {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// reserved are settings that linerate makes itself: where a program has its files, as whom
+// it runs, and what would have it execute others.
+var reserved = map[string][]string{
+	"nginx":   {"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
+	"nsd":     {"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username", "xfrdfile", "zonelistfile", "zonesdir"},
+	"postfix": {"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner", "maillog_file", "queue_directory", "setgid_group"},
+}
+
+func reservedOf(program string) []string { return slices.Sorted(slices.Values(reserved[program])) }
+
+// ServiceNames are the names of the host's services, in the order of the file.
+func (h *Host) ServiceNames() (names []string) {
+	for _, s := range h.Services {
+		names = append(names, s.Name)
+	}
+	return names
+}
