@@ -17,11 +17,14 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/apply"
+	"linerate/internal/host/attack"
 	"linerate/internal/host/bgp"
 	"linerate/internal/host/counters"
 	"linerate/internal/host/foreign"
 	"linerate/internal/host/hoststate"
 	"linerate/internal/host/iperf3/client"
+	"linerate/internal/host/service"
+	"linerate/internal/host/snmpd"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/proc"
@@ -43,15 +46,21 @@ type Options struct {
 	Lease time.Duration
 	// TrafficOnly leaves the host as it is: no settings, nothing flushed.
 	TrafficOnly bool
+	// Lab says that a lab's init process made the host, and for which lab; nil: none did. Such
+	// a host alone attacks others.
+	Lab *message.Membership
 }
 
 // agent is one host's state between requests.
 type agent struct {
-	node    string
-	reader  *counters.Reader
-	manager *apply.Manager // nil: the host's settings are not changed
-	daemon  bgp.Daemon
-	client  *Client // set where the conductor is not the host's own
+	node     string
+	reader   *counters.Reader
+	manager  *apply.Manager // nil: the host's settings are not changed
+	bgp      bgp.Daemon
+	snmpd    snmpd.Daemon
+	services service.Set
+	attacks  *attack.Engine // nil: the host is not a lab's
+	client   *Client        // set where the conductor is not the host's own
 
 	engineMu          sync.Mutex
 	engine            *traffic.Engine                // the current trial's; nil between trials
@@ -74,6 +83,10 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	// all of its network state.
 	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
 	handlers["snapshot"] = handle(a.hostState)
+	if options.Lab != nil {
+		a.attacks = attack.New(*options.Lab)
+		handlers["attacks"] = handle(a.prepareAttacks)
+	}
 	if !options.TrafficOnly {
 		if a.manager, err = apply.Open(options.Journal, options.Lease); err != nil {
 			return err
@@ -126,7 +139,10 @@ func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard f
 // leave ends the traffic and reverts every setting, newest first.
 func (a *agent) leave() error {
 	a.closeEngine()
-	a.daemon.Close()
+	a.closeAttacks()
+	a.bgp.Close()
+	a.snmpd.Close()
+	a.services.Close()
 	if a.manager == nil {
 		return nil
 	}
@@ -146,11 +162,17 @@ func (a *agent) settings() map[string]bus.Handler {
 		"drain":    handle(a.drain),
 		"lookup":   handle(a.lookup),
 		"ports":    handle(a.ports),
+		"memory":   handle(a.memory),
 		// The routing daemon: which the host has, start it unless it runs, and wait for
 		// its routes.
-		"bgp-daemon": handle(a.daemon.Probe),
-		"bgp":        handle(a.daemon.Start),
-		"routes":     handle(a.daemon.Await),
+		"bgp-daemon": handle(a.bgp.Probe),
+		"bgp":        handle(a.bgp.Start),
+		"routes":     handle(a.bgp.Await),
+		// The SNMP agent of a lab's switch: start it unless it runs, and ask it.
+		"snmpd": handle(a.snmpd.Start),
+		"snmp":  handle(a.snmpd.Exchange),
+		// The services of a lab's host: start those that do not run.
+		"services": handle(a.services.Start),
 	}
 }
 
@@ -213,6 +235,11 @@ func (a *agent) hostState(ctx context.Context, _ struct{}) (record.HostSnapshot,
 
 func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {
 	return message.ClockReply{NowNs: sched.Now()}, nil
+}
+
+// memory reads the kernel's memory on the host's machine.
+func (a *agent) memory(context.Context, struct{}) (record.KernelMemory, error) {
+	return proc.Proc{}.KernelMemory()
 }
 
 func (a *agent) revert(_ context.Context, r message.Mark) (struct{}, error) {
@@ -310,5 +337,6 @@ func (a *agent) tools(ctx context.Context, r message.ToolsRequest) ([]message.Pr
 
 func (a *agent) close(context.Context, struct{}) (struct{}, error) {
 	a.closeEngine()
+	a.closeAttacks()
 	return struct{}{}, nil
 }

@@ -402,8 +402,10 @@ func permitted(o message.FlowRequest) error {
 		return denied("%s is to be made by another program: this server starts none")
 	case o.Cookie.IsZero():
 		return denied("%s has no cookie: expected 16 random bytes")
-	case o.Remote.IsValid() || o.Local.IsValid():
+	case o.Remote.IsValid() || o.Local.IsValid() || o.Host != "" || o.Foreign:
 		return denied("%s has an address: connections come to the server's own port")
+	case o.Frame != "" && o.Sends || o.Tuples > 1:
+		return denied("%s has this server send Ethernet frames, or receive them from several addresses and ports: it does neither")
 	case len(o.ID) > longestID:
 		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
 	}

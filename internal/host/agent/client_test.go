@@ -14,6 +14,7 @@ import (
 	"linerate/internal/host/budget"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -84,6 +85,8 @@ func TestClientBounds(t *testing.T) {
 		"has an address":       func(o *message.FlowRequest) { o.Remote = netip.MustParseAddrPort("192.0.2.1:80") },
 		"b\" has an address":   func(o *message.FlowRequest) { o.Local = netip.MustParseAddr("192.0.2.1") },
 		"expected at most 64":  func(o *message.FlowRequest) { o.ID = strings.Repeat("x", 65) },
+		"it does neither":      func(o *message.FlowRequest) { o.Protocol, o.Frame, o.Sends = flow.UDP, "64", true },
+		"b\" has this server":  func(o *message.FlowRequest) { o.Protocol, o.Frame, o.Tuples = flow.UDP, "64", 2 },
 		"requested twice":      func(o *message.FlowRequest) { o.ID = "a" },
 		"socket buffers: this": func(o *message.FlowRequest) { o.Window = 1 << 40 },
 		"mss -1: expected":     func(o *message.FlowRequest) { o.MSS = -1 },

@@ -34,7 +34,7 @@ func (a *agent) event(ctx context.Context, o message.EventRequest) (done message
 	case a.manager == nil:
 		err = bus.Coded(message.NotPermitted, errors.New("this host's settings are not to be changed"))
 	case o.Stop == message.StopBGP:
-		err = a.daemon.Kill()
+		err = a.bgp.Kill()
 	default:
 		var reply message.ApplyReply
 		reply, err = a.manager.Apply(ctx, message.ApplyRequest{Settings: o.Settings, AllowMachine: o.AllowMachine})

@@ -29,6 +29,8 @@ var fields = map[string]any{
 	"FlowRequest.Ports":     "not used by the end that accepts",
 	"FlowRequest.Cookie":    "16 bytes",
 	"FlowRequest.Process":   "refused",
+	"FlowRequest.Foreign":   "refused",
+	"FlowRequest.Host":      "refused",
 
 	"Spec.Protocol": "one of a list", "Spec.Direction": "one of a list", "Spec.Destinations": "one of a list",
 	"Spec.Mode": "one of a list", "Spec.SourcePorts": "one of a list", "Spec.Tool": "one of a list",
@@ -39,10 +41,16 @@ var fields = map[string]any{
 	"Spec.NoDelay":           "two values", "Spec.BindNoPort": "two values", "Spec.Follow": "two values",
 	"Spec.MSS": "bounds of flow.Options", "Spec.DSCP": "64 values", "Spec.Datagram": "bounds of flow.Options",
 	"Spec.Request": "bounds of flow.Options", "Spec.Response": "bounds of flow.Options",
+	"Spec.Frame": "not used by the end that receives; sending is refused", "Spec.Tuples": "refused beyond one",
 	"Spec.Pace":    "not used by the end that accepts",
 	"Spec.RateCap": "waits end with the flow", "Spec.WriteCap": "waits end with the flow", "Spec.ReadCap": "waits end with the flow",
 	"Spec.Window": budget.Buffers, "Spec.SendBuffer": budget.Buffers, "Spec.ReceiveBuffer": budget.Buffers,
 	"Spec.Connections": budget.Connections, "Spec.Threads": budget.Threads, "Spec.Poll": budget.Polling,
+
+	"Spec.Arrivals": "one of a list", "Spec.TLS": "one of a list", "Spec.Query": "one of a list", "Spec.Insecure": "two values",
+	"Spec.Pipeline": budget.Memory, "Spec.PerConnection": "not used by the end that accepts",
+	"Spec.Think": "at most ten seconds, and the flow's end", "Spec.Timeout": "not used by the end that accepts",
+	"Spec.Names": "the size of a request", "Spec.Path": "not used by the end that accepts", "Spec.Service": "not used by an agent",
 
 	"ReadyRequest.TimeoutNs": "at most idle", "ReadyRequest.Unused": "the size of a request",
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,11 +42,12 @@ func (a *agent) window(ctx context.Context, r message.WindowRequest) (message.Wi
 		}
 	}()
 	engine.Start(r)
+	a.startAttacks(r)
 	var reply message.WindowReply
 	var err error
 	sched.WithRealtime(func() { reply, err = a.observe(ctx, engine, r) })
-	if why := a.daemon.Broken(); err == nil && why != "" {
-		err = errors.New(why) // what the flows went by has changed
+	if why := cmp.Or(a.bgp.Broken(), a.services.Broken()); err == nil && why != "" {
+		err = errors.New(why) // what the flows went by, or to, has changed
 	}
 	return reply, a.broken(err)
 }
@@ -95,6 +97,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	if short, is := errors.AsType[cutError](err); is {
 		r.EndNs, r.StopNs = short.EndNs, short.StopNs
 		engine.Shorten(r.EndNs, r.StopNs)
+		a.shortenAttacks(r.EndNs, r.StopNs)
 		err = looking(ctx, r.EndNs, arrivals)
 	}
 	if err != nil {
@@ -130,6 +133,7 @@ func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.W
 	}
 	reply.FinalFlows = engine.Read()
 	reply.Events = happened()
+	reply.Attacks = a.attacked(ctx, r.StopNs)
 	return reply, nil
 }
 

@@ -27,6 +27,11 @@ func TestCommands(t *testing.T) {
 			if s.Address != nil && s.Address.Number() > 1 {
 				s.Address = &setting.Address{Interface: s.Address.Interface, Address: s.Address.Address, Count: 3}
 			}
+			if s.Route != nil && s.Route.Number() > 1 {
+				few := *s.Route
+				few.Count = 3
+				s.Route = &few
+			}
 			kerneltest.InNamespace(t, func(t *testing.T) {
 				scene(t)
 				m := open(t, "")

@@ -5,6 +5,7 @@ package apply
 import (
 	"context"
 	"net/netip"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -79,6 +80,7 @@ func look(t *testing.T) string {
 			echo "# $what"; ip $what || exit 1
 		done
 		tc qdisc || exit 1
+		if command -v nft >/dev/null; then nft list ruleset || exit 1; fi
 		for nic in eth0 eth1; do ip link show dev $nic >/dev/null 2>&1 || continue; ethtool -k $nic || exit 1; ethtool -l $nic || exit 1; done
 		sysctl -a --pattern '^net[.]' 2>/dev/null || true`)
 	if !strings.Contains(text, "net.ipv4.ip_forward") {
@@ -178,6 +180,10 @@ func everyKind() map[string]setting.Setting {
 		"route of the kernel's":      {Route: &setting.Route{To: "10.2.0.0/24", Via: "10.1.0.9"}},
 		"route, IPv6":                {Route: &setting.Route{To: "fd00:9::/64", Via: "fd00:1::8"}},
 		"route, IPv6 default":        {Route: &setting.Route{To: "default", Via: "fe80::5", Interface: "eth1"}},
+		"routes in a row":            {Route: &setting.Route{To: "10.70.0.0/28", Via: "10.1.0.9", Count: 500}},
+		"routes, IPv6":               {Route: &setting.Route{To: "fd00:aa::/64", Via: "fd00:1::9", Count: 300, Metric: 7, Table: 301}},
+		"nft, filter":                {NFT: &setting.NFT{Hook: "forward", Policy: "drop", Rules: []string{"ct state established,related accept", "ip saddr { 198.51.100.1, 198.51.100.7 } counter drop"}}},
+		"nft, nat":                   {NFT: &setting.NFT{Hook: "postrouting", Type: "nat", Priority: -100, Rules: []string{`oifname "eth1" masquerade`}}},
 		"rule":                       {Rule: &setting.Rule{From: "10.2.0.1", Table: 300}},
 		"rule with everything":       {Rule: &setting.Rule{From: "10.0.0.0/8", To: "10.9.0.0/16", Table: 254, Priority: 77}},
 		"rule, IPv6":                 {Rule: &setting.Rule{To: "fd00:9::/64", Table: 300}},
@@ -196,6 +202,10 @@ func everyKind() map[string]setting.Setting {
 		"nic features":               {NIC: &setting.NIC{Interface: "eth0", Features: []setting.Option{{Key: "gro", Value: "on"}, {Key: "tso", Value: "off"}}}},
 		"nic feature of others":      {NIC: &setting.NIC{Interface: "eth1", Features: []setting.Option{{Key: "tx", Value: "off"}}}},
 		"nic channels":               {NIC: &setting.NIC{Interface: "eth1", Channels: []setting.Option{{Key: "rx", Value: "1"}, {Key: "tx", Value: "1"}}}},
+	}
+	if _, err := exec.LookPath("nft"); err != nil {
+		delete(all, "nft, filter")
+		delete(all, "nft, nat")
 	}
 	if bigTCP := "link, BIG TCP"; !sizesOfIPv4() {
 		all[bigTCP] = all["link, small packets"]

@@ -139,18 +139,26 @@ func (t *route) plan(State) (State, error) {
 	if t.spec.To.Addr().Is6() && len(list) > 1 {
 		return State{}, fmt.Errorf("there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either", len(list), list[0].Text, list[1].Text)
 	}
+	if err := t.resolve(); err != nil {
+		return State{}, err
+	}
+	wanted, err := t.host.conn.ExpectRoute(t.spec)
+	return State{Text: wanted.Text, Object: wanted.Object}, err
+}
+
+// resolve finds the interfaces of next hops that have only an address.
+func (t *route) resolve() error {
 	for i, hop := range t.spec.Nexthops {
 		if hop.Interface != "" {
 			continue
 		}
 		towards, err := t.host.conn.LookupRoute(record.RouteLookup{Destination: hop.Via.String()}, nil)
 		if err != nil {
-			return State{}, fmt.Errorf("finding the interface that leads to the next hop: %w", err)
+			return fmt.Errorf("finding the interface that leads to the next hop: %w", err)
 		}
 		t.spec.Nexthops[i].Interface = towards.Interface
 	}
-	wanted, err := t.host.conn.ExpectRoute(t.spec)
-	return State{Text: wanted.Text, Object: wanted.Object}, err
+	return nil
 }
 
 func (t *route) change(State) error {

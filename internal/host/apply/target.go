@@ -94,11 +94,17 @@ func (h host) targets(s setting.Setting) ([]target, error) {
 	case "address":
 		t, err = newAddress(base, *s.Address)
 	case "route":
-		t, err = newRoute(base, *s.Route)
+		if s.Route.Number() > 1 {
+			t, err = newRoutes(base, *s.Route)
+		} else {
+			t, err = newRoute(base, *s.Route)
+		}
 	case "nexthop":
 		t, err = newNexthop(base, *s.Nexthop)
 	case "rule":
 		t, err = newRule(base, *s.Rule)
+	case "nft":
+		t, err = newNFT(base, *s.NFT)
 	case "qdisc":
 		t, err = newQdisc(base, *s.Qdisc)
 	default:

@@ -3,6 +3,7 @@ package budget
 import (
 	"math"
 
+	"linerate/internal/host/application"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/transaction"
 	"linerate/internal/model/flow"
@@ -30,6 +31,10 @@ func of(o message.FlowRequest, datagrams int) (u Use) {
 	n := int64(1)
 	u[Flows], u[Memory] = 1, flowMemory
 	switch p := flow.Of(o.Protocol); {
+	case p.Application:
+		n = int64(max(1, o.Connections))
+		u[Memory] += int64(application.MostOpen(o)) * application.Memory(o)
+		u[Descriptors] = int64(application.MostOpen(o))
 	case p.Transactional():
 		n = int64(max(1, o.Connections))
 		u[Threads] = max(1, min(int64(o.Threads), n))

@@ -207,7 +207,7 @@ func (r *Reader) shapers() (map[string]*record.Shaper, error) {
 		shape, own := r.conn.Shape(q)
 		err = errors.Join(err, own)
 		if s := slowest[q.Interface]; shape.Rate > 0 && (s == nil || float64(shape.Rate) < s.RateBps) {
-			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate), OverheadBytes: shape.Overhead}
+			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate), OverheadBytes: shape.Overhead, BurstBytes: int64(shape.Burst), SizeTable: q.SizeTable || root.SizeTable}
 		}
 	}
 	return slowest, err

@@ -178,8 +178,12 @@ func (r *Reader) addRules(s *record.Snapshot) error {
 	return err
 }
 
+// mostRoutes bounds the routes of a snapshot that are static or of a routing daemon.
+const mostRoutes = 4096
+
 func (r *Reader) addRoutes(s *record.Snapshot) error {
-	routes, err := r.conn.Routes()
+	routes, omitted, err := r.conn.MainRoutes(mostRoutes)
+	s.RoutesOmitted = omitted
 	for _, route := range routes {
 		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text, To: route.To.String(), Nexthops: route.Nexthops})
 	}

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
 
@@ -52,7 +53,9 @@ type endpoint struct {
 	buffer        int // for receiving, as the kernel counts it
 	sndbuf        int // 0: no window was requested
 	notes         []string
-	header        Header // nil: our own
+	header        Header  // nil: our own
+	tuples        int     // combinations of addresses and ports that datagrams come from in turn
+	frames        *framed // what sends instead of the socket; nil: the socket does
 	// ready is the acceptor's last frame, repeated if it was lost; nil at the opener.
 	ready handshake.Ready
 }
@@ -92,6 +95,17 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 		e.accept(f, c)
 	}
 	return ok
+}
+
+// Start has a receiver of several combinations of addresses and ports receive all that come
+// to its port from now on: its opener needs no answer any more.
+func (f *udpFlow) Start(w message.WindowRequest) {
+	if f.IsOpen() && !f.Request.Sends && f.Request.Tuples > 1 {
+		if err := socket.WithConn(f.end.conn, sock.Disconnect); err != nil {
+			f.Fail("receiving from several addresses and ports: %w", err)
+		}
+	}
+	f.State.Start(w)
 }
 
 // accept opens the flow with its client.

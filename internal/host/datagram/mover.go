@@ -25,7 +25,7 @@ type method struct {
 	mode   string
 	call   int      // the most bytes in one system call
 	note   []string // what was refused
-	delays *delays  // nil: it sends
+	delays *delays  // of a receiver's datagrams in flight; of a sender's behind their schedule, nil: it has none
 }
 
 // A packetWriter hands datagrams to the kernel. They lie one after another in memory,

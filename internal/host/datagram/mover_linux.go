@@ -37,6 +37,9 @@ func direct(request message.FlowRequest, end *endpoint) mover {
 		in, notes := newMessages(request.Mode, end, d.thread)
 		return newReceiver(end, d, in, notes)
 	}
+	if end.frames != nil {
+		return newSender(request, end, d, nil, nil, nil)
+	}
 	per := min(maxSegments, maxBytes/end.bytes)
 	data := make([]byte, max(batchBytes, per*end.bytes, end.bytes))
 	if request.Mode == flow.ModeCopy {

@@ -22,9 +22,15 @@ const (
 // many, and finds out what it grants.
 func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
-		conn: conn, bytes: int(request.Datagram), packets: 1, flows: flows,
+		conn: conn, packets: 1, flows: flows, tuples: request.Tuples,
 		local:  socket.AddrPort(conn.LocalAddr()),
 		remote: socket.AddrPort(conn.RemoteAddr()),
+	}
+	end.bytes = request.DatagramBytes(end.remote.Addr().Is6())
+	if request.Sends && request.Frame != "" {
+		if err := openFrames(request, end); err != nil {
+			return end, err
+		}
 	}
 	return end, socket.WithConn(conn, func(fd int) (err error) {
 		send, receive := request.Buffers()
@@ -55,7 +61,7 @@ func Memory(request message.FlowRequest, flows int) int {
 	if request.Sends {
 		return 2 * batchBytes
 	}
-	return messagesOf(flows, singleMessages) * messageBytes
+	return messagesOf(flows, singleMessages)*messageBytes + 8*max(0, request.Tuples)
 }
 
 const (

@@ -35,24 +35,46 @@ func (f *udpFlow) Describe(out *message.FlowEnd) {
 	notes := append(append([]string{}, end.notes...), how.note...)
 	if f.Request.Sends {
 		d.Bytes, d.MTU = end.bytes, end.mtu
-		out.WrittenBytes = d.Sent * int64(end.bytes)
+		out.WrittenBytes = end.payload(d.Sent)
 		notes = append(notes, f.tally.paced(d.Sent)...)
+		if how.delays != nil && f.stopped(out.AtNs) {
+			d.Lateness = how.delays.above(0)
+		}
 	} else {
 		d.BufferBytes = int64(end.buffer)
-		if stop := f.signals.Stop.Load(); stop != 0 && out.AtNs >= stop {
+		if f.stopped(out.AtNs) {
 			d.Delay = how.delays.distribution()
 		}
 	}
 	out.ModeNote = strings.Join(notes, "; ")
 }
 
-// paced says in what bursts a paced sender sent.
+// stopped: the senders have stopped at that instant, and nothing changes any more.
+func (f *udpFlow) stopped(at int64) bool {
+	stop := f.signals.Stop.Load()
+	return stop != 0 && at >= stop
+}
+
+// payload is what the first so many datagrams carry.
+func (end *endpoint) payload(datagrams int64) int64 {
+	if end.frames != nil {
+		return end.frames.maker.Payload(datagrams)
+	}
+	return datagrams * int64(end.bytes)
+}
+
+// paced says in what bursts a paced sender sent, warm-up included; one that has given up
+// datagrams, which were too late, kept no pace. Their share of the window is Datagrams.Skipped's.
 func (t *tally) paced(sent int64) []string {
 	bursts := t.bursts.Load()
 	if bursts == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("paced: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())}
+	kept := "paced"
+	if t.skipped.Load() > 0 {
+		kept = "not paced, as some datagrams were given up"
+	}
+	return []string{fmt.Sprintf("%s: %.3g datagrams at a time, at most %d", kept, float64(sent)/float64(bursts), t.largest.Load())}
 }
 
 // Sample is what has been received so far and what is missing.
@@ -65,7 +87,7 @@ func (f *udpFlow) Sample() record.FlowSample {
 // included.
 func (f *udpFlow) Moved() (received, written int64) {
 	if f.Request.Sends && f.IsOpen() {
-		return 0, f.tally.sent.Load() * int64(f.end.bytes)
+		return 0, f.end.payload(f.tally.sent.Load())
 	}
 	return f.tally.read().arrivedBytes, 0
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/host/flowset"
+	"linerate/internal/host/pace"
 	"linerate/internal/host/socket"
 	"linerate/internal/model/message"
 )
@@ -38,40 +39,50 @@ const retryDelay = 50 * time.Microsecond
 type sender struct {
 	driver driver
 	out    packetWriter
-	data   []byte // as many datagrams as a packetWriter may have room for
-	bytes  int    // of each
-	header Header // nil: our own
-	next   uint64 // sequence number
-	pace   *pace  // nil: as fast as possible
-	burst  int64  // sent since the last wait
-	full   int64  // instant since which the socket's buffer has no room; 0: it has
+	data   []byte     // as many datagrams as a packetWriter may have room for
+	bytes  int        // of each
+	header Header     // nil: our own
+	next   uint64     // sequence number
+	pace   *pace.Pace // nil: as fast as possible
+	burst  int64      // sent since the last wait
+	full   int64      // instant since which the socket's buffer has no room; 0: it has
+	frames *framed    // nil: datagrams that lie one after another in data
+	late   *delays    // of what was sent on a schedule, behind it
 	notes  []string
 	shown  atomic.Pointer[method]
 }
 
 func newSender(request message.FlowRequest, end *endpoint, d driver, out packetWriter, data []byte, notes []string) *sender {
 	socket.FillRandom(data)
-	r := &sender{driver: d, out: out, data: data, bytes: end.bytes, header: end.header, notes: notes}
-	if request.RateCap > 0 {
-		r.pace = newPace(end.bytes, float64(request.RateCap))
+	r := &sender{driver: d, out: out, data: data, bytes: end.bytes, header: end.header, notes: notes, frames: end.frames}
+	if r.frames != nil {
+		r.out, r.notes = r.frames, r.frames.notes()
+	}
+	if rate := request.Pacing(end.remote.Addr().Is6()); rate > 0 {
+		r.pace, r.late = pace.New(float64(rate)/8/float64(end.bytes)), newDelays()
 	}
 	r.show()
 	return r
 }
 
 func (r *sender) show() {
-	r.shown.Store(&method{mode: r.out.mode(), call: r.out.room() * r.bytes, note: r.notes})
+	r.shown.Store(&method{mode: r.out.mode(), call: r.out.room() * r.bytes, note: r.notes, delays: r.late})
 }
 
 func (r *sender) method() method { return *r.shown.Load() }
 
-func (r *sender) close() { r.driver.close() }
+func (r *sender) close() {
+	r.driver.close()
+	if r.frames != nil {
+		r.frames.to.Close()
+	}
+}
 
 func (*sender) receive(*tally, *flowset.Signals) error { return errors.ErrUnsupported }
 
 func (r *sender) send(t *tally, s *flowset.Signals) error {
 	if r.pace != nil {
-		r.pace.start = s.Start.Load()
+		r.pace.Start(s.Start.Load())
 	}
 	return r.driver.drive(true, t, s, r.step)
 }
@@ -90,22 +101,18 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		}
 		n := r.out.room()
 		if r.pace != nil {
-			due, skipped, next := r.pace.due(at)
+			due, skipped, next := r.pace.Due(at)
 			t.skipped.Add(skipped)
 			if due == 0 {
 				r.pause(t)
 				return stepNotDue, min(next, stop), nil
 			}
 			n = int(min(due, int64(n)))
-		}
-		batch := r.out.batch()
-		for i := range n {
-			if b, sequence := r.data[i*r.bytes:], r.next+uint64(i); r.header == nil {
-				putHeader(b, min(n-i, batch-i%batch), sequence, at)
-			} else {
-				r.header.Put(b, sequence, at)
+			if at >= s.Begin.Load() && at < s.End.Load() {
+				r.late.add(at - r.pace.Instant())
 			}
 		}
+		r.prepare(n, at)
 		sent, err := r.out.send(fd, n)
 		began := at
 		at = socket.Now()
@@ -114,7 +121,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 			r.next += uint64(sent)
 			r.burst += int64(sent)
 			if r.pace != nil {
-				r.pace.sent += int64(sent)
+				r.pace.Sent(int64(sent))
 			}
 			t.sent.Add(int64(sent))
 			t.moved(at)
@@ -131,6 +138,22 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		case !r.fallBack(fd, err):
 			r.pause(t)
 			return stepDone, 0, err
+		}
+	}
+}
+
+// prepare makes the next n datagrams.
+func (r *sender) prepare(n int, at int64) {
+	if r.frames != nil {
+		r.frames.prepare(n, r.next, at)
+		return
+	}
+	batch := r.out.batch()
+	for i := range n {
+		if b, sequence := r.data[i*r.bytes:], r.next+uint64(i); r.header == nil {
+			putHeader(b, min(n-i, batch-i%batch), sequence, at)
+		} else {
+			r.header.Put(b, sequence, at)
 		}
 	}
 }

@@ -91,13 +91,16 @@ func (d *delays) add(ns int64) {
 
 // distribution is of the kept ones, above the smallest of all; the largest of all
 // is in it.
-func (d *delays) distribution() *record.Distribution {
+func (d *delays) distribution() *record.Distribution { return d.above(d.min.Load()) }
+
+// above is distribution above an instant that is none of them.
+func (d *delays) above(least int64) *record.Distribution {
 	n := d.count.Load()
 	if n == 0 {
 		return nil
 	}
 	h := stats.NewHistogram()
-	least, most := d.min.Load(), d.max.Load()
+	most := d.max.Load()
 	for i := range d.kept[:min(n, int64(len(d.kept)))] {
 		ns := d.kept[i].Load()
 		most = max(most, ns)

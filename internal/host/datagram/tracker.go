@@ -15,6 +15,7 @@ const windowBits = 1 << 18
 type tracker struct {
 	counts
 	header Header                  // nil: our own
+	latest []uint64                // of each tuple, one more than its highest number; nil: there is one
 	next   uint64                  // one more than the highest sequence number so far
 	seen   [windowBits / 64]uint64 // a bit for each of the latest sequence numbers
 
@@ -24,6 +25,17 @@ type tracker struct {
 
 	sent, arrived int64 // of the latest datagram that counted for the jitter
 	timed         bool
+}
+
+// newTracker makes a tracker of datagrams that so many tuples have in turn. Those of
+// different tuples may take different paths, where one overtakes another: only what
+// comes after a later one of its own tuple is reordered.
+func newTracker(header Header, tuples int) tracker {
+	l := tracker{header: header}
+	if tuples > 1 {
+		l.latest = make([]uint64, tuples)
+	}
+	return l
 }
 
 // counts are since the flow began.
@@ -64,7 +76,13 @@ func (l *tracker) add(sequence uint64) bool {
 	default:
 		*at |= bit
 		l.lost--
-		l.reordered++
+		if l.latest == nil || sequence < l.latest[sequence%uint64(len(l.latest))] {
+			l.reordered++
+		}
+	}
+	if l.latest != nil {
+		of := &l.latest[sequence%uint64(len(l.latest))]
+		*of = max(*of, sequence+1)
 	}
 	l.received++
 	return true

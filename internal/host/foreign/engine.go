@@ -54,6 +54,7 @@ type process struct {
 	serves bool
 	wrong  error // why it cannot be started
 	whole  bool  // all its connections have been there at once
+	tally  tally // of a tool all of whose connections count
 	*program.Program
 }
 
@@ -84,6 +85,13 @@ func Missing(programs []string) []string {
 	return missing
 }
 
+// ServedHere reports whether a request is for the accepting end of a tool's flow whose
+// client has no server: the engine of the flow's application serves it.
+func ServedHere(request message.FlowRequest) bool {
+	made, known := tool.Find(request.Tool)
+	return known && !made.Serves() && !request.Remote.IsValid()
+}
+
 // take enters the orders of one side, and returns their processes.
 func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, error) {
 	e.mu.Lock()
@@ -110,7 +118,9 @@ func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, 
 			made = append(made, newProcess(o, serves))
 		}
 		p := made[i]
-		p.job.Streams++
+		if !p.countsAll() {
+			p.job.Streams++
+		}
 		e.flows = append(e.flows, &toolFlow{request: o, process: p, end: message.FlowEnd{ID: o.ID, Sends: o.Sends}})
 	}
 	e.processes = append(e.processes, made...)
@@ -124,27 +134,29 @@ func processNamed(all []*process, o message.FlowRequest) *process {
 
 func newProcess(o message.FlowRequest, serves bool) *process {
 	p := &process{name: o.Process, serves: serves}
-	program, known := tool.Find(o.Tool)
+	made, known := tool.Find(o.Tool)
 	if !known {
-		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool))
+		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool.Name))
 		return p
 	}
-	if wrong := program.CheckArgs(o.ToolArgs); len(wrong) > 0 { // a study is checked before; the conductor may be another program
+	if wrong := made.CheckArgs(o.ToolArgs); len(wrong) > 0 { // a study is checked before; the conductor may be another program
 		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool_args %.40q: %s", o.ToolArgs[wrong[0].Index], wrong[0].Why))
 		return p
 	}
-	p.tool = program
+	p.tool = made
 	p.job = tool.Job{Spec: o.Spec, Reads: o.Sends == serves}
-	p.job.Streams = 0 // counted by take
-	name := program.Client
+	if !made.All {
+		p.job.Streams = 0 // counted by take
+	}
+	name := made.Client
 	if serves {
-		name = program.Server
+		name = made.Server
 		p.job.Destination = netip.AddrPortFrom(o.Local, 0)
 	} else {
 		p.job.Source, p.job.Destination = o.Local, o.Remote
 	}
-	if len(Missing([]string{name})) > 0 {
-		p.wrong = bus.Coded(message.NotFound, fmt.Errorf("%s is not installed: apt-get install %s", name, program.Package))
+	if name != "" && len(Missing([]string{name})) > 0 {
+		p.wrong = bus.Coded(message.NotFound, errors.New(made.NotInstalled(name)))
 	}
 	return p
 }
@@ -157,11 +169,14 @@ const listenTimeout = 20 * time.Second
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	processes, err := e.take(requests, true)
 	if err == nil {
-		err = reserve(processes)
+		err = e.reserve(processes)
+	}
+	if err == nil {
+		err = e.ignore(processes)
 	}
 	if err == nil {
 		for _, p := range processes {
-			if p.wrong == nil {
+			if p.wrong == nil && p.tool.Server != "" {
 				e.begin(p, p.tool.ServerWords(p.job), p.tool.Forks)
 			}
 		}
@@ -182,7 +197,11 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 
 // begin starts a process's program.
 func (e *Engine) begin(p *process, command []string, alone bool) {
-	started, err := e.launch.Start(command, alone)
+	var input []string
+	if !p.serves {
+		input = p.tool.Input(p.job)
+	}
+	started, err := e.launch.Start(command, alone, input...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p.Program = started; err != nil {
@@ -199,7 +218,7 @@ func (e *Engine) fail(p *process, why error) {
 
 // reserve finds ports that nothing uses: all are bound at the same time, so that no two
 // servers get the same.
-func reserve(processes []*process) error {
+func (e *Engine) reserve(processes []*process) error {
 	var all []io.Closer
 	defer func() {
 		for _, held := range all {
@@ -219,6 +238,10 @@ func reserve(processes []*process) error {
 			continue
 		}
 		addr := p.job.Destination.Addr()
+		if p.tool.Port != 0 {
+			e.serve(p, netip.AddrPortFrom(addr, p.tool.Port))
+			continue
+		}
 		var port uint16
 		var err error
 		for range tries {
@@ -238,9 +261,31 @@ func reserve(processes []*process) error {
 		if err != nil {
 			return fmt.Errorf("no port on %s for %s: %w", addr, p.tool.Server, err)
 		}
-		p.job.Destination = netip.AddrPortFrom(addr, port)
+		e.serve(p, netip.AddrPortFrom(addr, port))
 	}
 	return nil
+}
+
+// serve enters where a process serves. Connections that end are held against it meanwhile.
+func (e *Engine) serve(p *process, at netip.AddrPort) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p.job.Destination = at
+}
+
+// ignore leaves those connections out of the processes' counts that are to a fixed port
+// already.
+func (e *Engine) ignore(processes []*process) error {
+	if !slices.ContainsFunc(processes, func(p *process) bool { return p.countsAll() && p.tool.Port != 0 }) {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list, err := e.sockets.TCP(false)
+	for _, p := range processes {
+		p.tally.ignore(list)
+	}
+	return err
 }
 
 // await waits until every server listens, or has ended.
@@ -263,6 +308,10 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 		waiting := 0
 		for _, p := range processes {
 			if p.wrong != nil || open[p.job.Destination.Port()] {
+				continue
+			}
+			if p.Program == nil { // something else listens, or nothing does
+				e.fail(p, fmt.Errorf("nothing listens on %s", p.job.Destination))
 				continue
 			}
 			select {
@@ -288,6 +337,9 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 // Connect prepares the clients. They connect when they are started.
 func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ time.Duration) []message.Opened {
 	processes, err := e.take(requests, false)
+	if err == nil {
+		err = e.ignore(processes)
+	}
 	out := make([]message.Opened, len(requests))
 	for i, o := range requests {
 		out[i] = message.Opened{ID: o.ID, Remote: o.Remote}
@@ -334,12 +386,29 @@ func (e *Engine) Start(w message.WindowRequest) {
 			}
 			job := p.job
 			job.Seconds = time.Duration(w.StopNs - w.StartNs).Seconds()
-			e.begin(p, p.tool.ClientWords(job), false)
+			e.begin(p, p.tool.ClientWords(job), p.tool.Described)
 		}
+		e.interrupt(processes, w.StopNs)
 	})
 	if slices.ContainsFunc(e.flows, func(f *toolFlow) bool { return f.request.Sends && !f.process.serves }) {
 		e.closing.Go(func() { e.watch(w.StopNs) })
 	}
+}
+
+// interrupt interrupts the clients that have no duration of their own.
+func (e *Engine) interrupt(processes []*process, stop int64) {
+	select {
+	case <-time.After(time.Duration(stop - sched.Now())):
+	case <-e.ctx.Done():
+		return
+	}
+	var ending sync.WaitGroup
+	for _, p := range processes {
+		if !p.serves && p.Program != nil && !p.tool.IsTimed() {
+			ending.Go(p.Interrupt)
+		}
+	}
+	ending.Wait()
 }
 
 // Flows is how many there are, Moved what they have received and written as last

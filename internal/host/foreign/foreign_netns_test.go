@@ -60,7 +60,7 @@ func opened(t *testing.T, requests ...message.FlowRequest) (opener, acceptor *En
 func request(id, tool, process string, sends bool, args ...string) message.FlowRequest {
 	return message.FlowRequest{
 		ID: id, Sends: sends, Process: process,
-		Spec: flow.Spec{CongestionControl: "reno", Tool: tool, ToolArgs: args},
+		Spec: flow.Spec{CongestionControl: "reno", Tool: flow.Tool{Name: tool}, ToolArgs: args},
 	}
 }
 
@@ -87,7 +87,7 @@ func TestPrograms(t *testing.T) {
 		}
 		for i := range requests {
 			requests[i].RateCap = 20e6 // loopback is fast, and this machine busy
-			if o := requests[i]; o.Tool == "qperf" {
+			if o := requests[i]; o.Tool.Name == "qperf" {
 				requests[i].RateCap = 0
 			}
 		}
@@ -131,7 +131,7 @@ func TestPrograms(t *testing.T) {
 			if to.ReceivedBytes < 100_000 || from.ReceivedBytes > 10_000 {
 				t.Errorf("%s: %d bytes written, %d received, %d came back", n.ID, from.WrittenBytes, to.ReceivedBytes, from.ReceivedBytes)
 			}
-			if tool := requests[i].Tool; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
+			if tool := requests[i].Tool.Name; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
 				t.Errorf("%s: congestion control %q", n.ID, from.CongestionControl)
 			}
 		}
@@ -167,8 +167,8 @@ func hasLived(t *testing.T, c message.Printed) {
 		}
 		return
 	}
-	iperf, _ := tool.Find("iperf")
-	says, err := iperf.Parse(c.Text, "")
+	iperf, _ := tool.Find(flow.Tool{Name: "iperf"})
+	says, err := iperf.Parse(c.Text, "", false)
 	if err != nil || len(c.Lives) != 2 {
 		t.Fatalf("%v, %d lives", err, len(c.Lives))
 	}

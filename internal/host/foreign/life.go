@@ -64,8 +64,13 @@ func (e *Engine) hear() {
 		}
 		e.mu.Lock()
 		for _, s := range list {
+			for _, p := range e.processes {
+				if p.countsAll() && p.owns(s) {
+					p.end(s)
+				}
+			}
 			for _, f := range e.flows {
-				if !f.process.serves && f.remote == s.Local && f.end.Remote == s.Remote && s.Info != nil {
+				if !f.process.serves && !f.process.countsAll() && f.remote == s.Local && f.end.Remote == s.Remote && s.Info != nil {
 					f.fill(s)
 					f.lived(s, true)
 				}

@@ -35,6 +35,9 @@ func (e *Engine) Light() []record.FlowSample {
 		samples[i] = record.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes, UnreadBytes: f.end.UnreadBytes}
 		if info := f.end.Info; info != nil && f.request.Sends {
 			samples[i].RTTUs, samples[i].SndCwnd = info.RTTUs, info.SndCwnd
+			samples[i].Unacked, samples[i].NotsentBytes, samples[i].SndWnd = info.Unacked, info.NotsentBytes, info.SndWnd
+		} else if f.process.countsAll() && f.request.Sends {
+			f.process.sample(&samples[i])
 		}
 	}
 	return samples
@@ -57,9 +60,18 @@ func (e *Engine) look(settle bool) {
 			byPort[s.Remote.Port()] = append(byPort[s.Remote.Port()], s)
 		}
 	}
+	wrong := map[*process]error{}
+	for _, p := range e.processes {
+		if p.countsAll() && err == nil {
+			wrong[p] = p.read(byPort[p.job.Destination.Port()], now)
+		}
+	}
 	found := map[*process][]netlink.Socket{}
 	for _, f := range e.flows {
 		p := f.process
+		if p.countsAll() {
+			continue
+		}
 		if _, known := found[p]; !known && p.tool != nil {
 			found[p] = p.connections(byPort[p.tool.DataPort(p.job.Destination.Port())])
 		}
@@ -70,8 +82,16 @@ func (e *Engine) look(settle bool) {
 			f.end.Error = bus.Failure(err)
 			continue
 		}
-		if f.request.Protocol == flow.UDP {
+		if flow.Of(f.request.Protocol).Transport == flow.UDP {
 			f.datagrams()
+			continue
+		}
+		if f.process.countsAll() {
+			f.tallied()
+			f.explain(settle && e.started && now > e.startNs)
+			if err := wrong[f.process]; err != nil {
+				f.end.Alive, f.end.Error = false, bus.Failure(err)
+			}
 			continue
 		}
 		s, there := e.mine(f, found[f.process], settle)
@@ -195,6 +215,8 @@ func (f *toolFlow) explain(due bool) {
 		f.end.Error = &message.Error{Text: p.Last()}
 	case !f.remote.IsValid() && p.serves:
 		// The client's host knows why.
+	case p.countsAll():
+		f.end.Error = &message.Error{Text: p.tool.Name + " has not connected"}
 	case !f.remote.IsValid():
 		f.end.Error = &message.Error{Text: p.tool.Name + " did not have all its connections"}
 	default:

@@ -15,7 +15,7 @@ import (
 // lost, or because this host's own queue was full, is still a cookie, and a FIN is no
 // word.
 func TestConnectionsOfAFullQueue(t *testing.T) {
-	iperf3, _ := tool.Find("iperf3")
+	iperf3, _ := tool.Find(flow.Tool{Name: "iperf3"})
 	server := netip.MustParseAddrPort("10.0.0.2:5201")
 	const cookie, streams = 37, 4
 	for _, serves := range []bool{false, true} {

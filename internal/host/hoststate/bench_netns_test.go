@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"linerate/internal/kernel/ethtool"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
@@ -136,10 +137,20 @@ func (b *bench) nft(host, rules string) {
 	b.sh(host, "nft '"+rules+"'")
 }
 
-// set switches offloads.
-func (b *bench) set(host, name string, features map[string]bool) {
+// disable turns features of an interface off.
+func (b *bench) disable(host, name string, features ...string) {
 	b.t.Helper()
-	b.in(host, func() error { return changeFeatures(name, features) })
+	b.in(host, func() error {
+		h, err := ethtool.Open()
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		for _, feature := range features {
+			err = errors.Join(err, h.SetFeature(name, feature, false))
+		}
+		return err
+	})
 }
 
 // opened has what f opens closed when the fault is over.

@@ -102,7 +102,7 @@ var oneHostFaults = []fault{
 	{id: "mtu-differs", on: "server", plant: shell("server", "ip link set dev eth0 mtu 1400")},
 	{id: "bridge-mtu-mixed", on: "switch", hosts: []string{"switch"}, plant: shell("switch", "ip link set dev client-eth0 mtu 1400")},
 	{id: "offload-off", on: "server", plant: func(b *bench) {
-		b.set("server", "eth0", map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false})
+		b.disable("server", "eth0", "tx-tcp-segmentation", "tx-generic-segmentation")
 	}},
 	{id: "same-subnet-interfaces", on: "server", plant: func(b *bench) {
 		b.link("server", "eth1", 9)

@@ -125,7 +125,7 @@ func stateOf(snapshot record.Snapshot, holders map[uint32]proc.Holder) (s record
 	part := func(name string, read func() error) { part(&s, name, read) }
 	var p proc.Proc
 	part("uptime", func() (err error) { s.UptimeS, err = p.UptimeS(); return err })
-	s.FirstNamespace = netlink.First()
+	s.FirstNamespace, _ = netlink.First()
 	part("nics", func() (err error) { s.NICs, err = nics(snapshot); return err })
 	part("bridges", func() (err error) {
 		return withConn(func(c *netlink.Conn) (err error) { s.Bridges, err = c.Bridges(); return err })
@@ -335,7 +335,7 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 		}
 	}
 	for _, u := range udp {
-		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode]})
+		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode], ReceiveBuffer: u.ReceiveBuffer})
 	}
 	s.BoundSockets()
 	return err

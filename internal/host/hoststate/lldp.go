@@ -3,6 +3,7 @@ package hoststate
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
@@ -13,10 +14,13 @@ import (
 // lldp are the neighbours that the machine's daemon lldpd knows. A program is executed for it,
 // which a silent reading does not.
 func lldp(ctx context.Context, silent bool) ([]record.LLDPNeighbour, error) {
-	switch {
-	case silent:
+	if silent {
 		return nil, errors.New("not asked for")
-	case !netlink.First():
+	}
+	switch first, err := netlink.First(); {
+	case err != nil:
+		return nil, fmt.Errorf("lldpd is a daemon of the machine's first network namespace, and whether this is it is not known: %w", err)
+	case !first:
 		return nil, errors.New("lldpd is a daemon of the machine's first network namespace, and this is another one")
 	}
 	return lldpNeighbours(ctx)

@@ -123,7 +123,11 @@ func TestLLDPDaemon(t *testing.T) {
 		var list []record.LLDPNeighbour
 		await := func(what string, known func() bool) {
 			for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-				_ = exec.Command("lldpcli", "-u", "/run/other.socket", "update").Run() // which sends at once
+				// lldpd starts paused, and a client writes back the whole configuration that it read:
+				// an update that meets the start pauses the daemon again.
+				for _, verb := range []string{"resume", "update"} { // which sends at once
+					_ = exec.Command("lldpcli", "-u", "/run/other.socket", verb).Run()
+				}
 				err := own.Do(func() (err error) { list, err = lldpNeighbours(t.Context()); return err })
 				if err == nil && len(list) == 1 && known() {
 					return

@@ -70,7 +70,9 @@ func TestProbe(t *testing.T) {
 		if e := p.Echo; e == nil || e.Sent != 24 || e.Received < 20 || e.MinMs <= 0 || e.MedianMs < e.MinMs || e.MaxMs < e.MedianMs {
 			t.Errorf("%+v", p.Echo)
 		}
-		if m := p.PathMTU; m == nil || m.MTU != 1400 || m.Reported {
+		// Some kernels forward 4 bytes more between the ports of a bridge, as for a VLAN tag
+		// (__is_skb_forwardable in net/core/dev.c).
+		if m := p.PathMTU; m == nil || m.MTU != 1400 && m.MTU != 1404 || m.Reported {
 			t.Errorf("%+v", m)
 		}
 		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectAccepted }) {

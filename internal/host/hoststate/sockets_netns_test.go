@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 
-	"github.com/safchain/ethtool"
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel/proc"
@@ -65,15 +64,6 @@ func rawSend(to netip.Addr, packet []byte) error {
 	}
 	defer unix.Close(fd)
 	return unix.Sendto(fd, packet, 0, &unix.SockaddrInet4{Addr: to.As4()})
-}
-
-func changeFeatures(name string, features map[string]bool) error {
-	e, err := ethtool.NewEthtool()
-	if err != nil {
-		return err
-	}
-	defer e.Close()
-	return e.Change(name, features)
 }
 
 // sendDontFragment sends datagrams of which none may be fragmented.

@@ -134,7 +134,7 @@ var variedFaults = []fault{
 	{id: "duplicate-address", as: "seen by one that holds it", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), hosts: []string{"server"}},
 	{id: "unacknowledged", as: "a segment with a smaller MTU", on: "client", plant: func(b *bench) {
 		b.listen("server", "10.0.0.1:7040")
-		b.set("client", "eth0", map[string]bool{"tx-tcp-segmentation": false, "tx-generic-segmentation": false})
+		b.disable("client", "eth0", "tx-tcp-segmentation", "tx-generic-segmentation")
 		c := b.dial("client", "10.0.0.1:7040")
 		b.sh("switch", "ip link set dev server-eth0 mtu 1400")
 		_, _ = c.Write(make([]byte, 20000))

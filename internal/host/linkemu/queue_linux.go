@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"linerate/internal/model/checksum"
 	"linerate/internal/model/topology"
 )
 
@@ -75,7 +76,7 @@ func markCE(frame []byte) bool {
 		}
 		ip[1] |= ce
 		binary.BigEndian.PutUint16(ip[10:], 0)
-		binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:int(ip[0]&15)*4]))
+		binary.BigEndian.PutUint16(ip[10:], checksum.Of(ip[:int(ip[0]&15)*4]))
 		return true
 	case kind == 0x86dd && len(ip) >= 40:
 		if ip[1]>>4&ce == 0 {

@@ -4,6 +4,8 @@ package linkemu
 
 import (
 	"encoding/binary"
+
+	"linerate/internal/model/checksum"
 )
 
 // A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in native
@@ -148,27 +150,12 @@ func extractSegments(into, frame []byte, begin, end int) {
 	binary.BigEndian.PutUint16(ip[2:], uint16(len(ether)-s.network))
 	binary.BigEndian.PutUint16(ip[4:], binary.BigEndian.Uint16(ip[4:])+uint16(begin))
 	binary.BigEndian.PutUint16(ip[10:], 0)
-	binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:int(ip[0]&15)*4]))
+	binary.BigEndian.PutUint16(ip[10:], checksum.Of(ip[:int(ip[0]&15)*4]))
 }
 
 // adjust updates a partial transport checksum, which covers the pseudo-header alone
 // (RFC 9293, section 3.1; the device adds the rest), for a new length.
 func adjust(field []byte, was, is int) {
-	total := uint32(binary.BigEndian.Uint16(field)) + uint32(^uint16(was)) + uint32(uint16(is))
-	for total > 0xffff {
-		total = total&0xffff + total>>16
-	}
-	binary.BigEndian.PutUint16(field, uint16(total))
-}
-
-// sum is the one's complement sum of the Internet checksum (RFC 1071).
-func sum(words []byte) uint16 {
-	var total uint32
-	for i := 0; i+1 < len(words); i += 2 {
-		total += uint32(binary.BigEndian.Uint16(words[i:]))
-	}
-	for total > 0xffff {
-		total = total&0xffff + total>>16
-	}
-	return uint16(total)
+	partial := uint64(binary.BigEndian.Uint16(field))
+	binary.BigEndian.PutUint16(field, checksum.Fold(partial+uint64(^uint16(was))+uint64(uint16(is))))
 }

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/model/checksum"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -30,7 +31,7 @@ func tcpSuperFrame(payload, size int) []byte {
 	binary.BigEndian.PutUint16(head[2:], uint16(ip+tcp+payload))
 	binary.BigEndian.PutUint16(head[4:], 0xfffe) // an identification that wraps
 	copy(head[12:], []byte{10, 0, 0, 1, 10, 0, 0, 2})
-	binary.BigEndian.PutUint16(head[10:], ^sum(head[:ip]))
+	binary.BigEndian.PutUint16(head[10:], checksum.Of(head[:ip]))
 	t := head[ip:]
 	binary.BigEndian.PutUint32(t[4:], 0xffffff00) // a sequence number that wraps
 	t[12], t[13] = tcp/4<<4, 0x80|0x10|0x08|0x01  // CWR, ACK, PSH, FIN
@@ -44,7 +45,7 @@ func tcpSuperFrame(payload, size int) []byte {
 // pseudo is the sum over the pseudo-header of a TCP segment.
 func pseudo(ip []byte, length int) uint16 {
 	header := append(bytes.Clone(ip[12:20]), 0, 6, byte(length>>8), byte(length))
-	return sum(header)
+	return checksum.Fold(checksum.Sum(header))
 }
 
 // TestExtractSegments: pieces together are the payload, in order, each with headers that say
@@ -68,7 +69,7 @@ func TestExtractSegments(t *testing.T) {
 		}
 		ip := into[tapHeader+ethernet:]
 		tcp := ip[20:]
-		if got := sum(ip[:20]); got != 0xffff {
+		if got := checksum.Fold(checksum.Sum(ip[:20])); got != 0xffff {
 			t.Errorf("%v: the IP header sums to %#x", piece, got)
 		}
 		if got := int(binary.BigEndian.Uint16(ip[2:])); got != len(ip) {
@@ -289,13 +290,13 @@ func TestQueue(t *testing.T) {
 		ip := frame[tapHeader+ethernet:]
 		ip[1] = 0b10
 		binary.BigEndian.PutUint16(ip[10:], 0)
-		binary.BigEndian.PutUint16(ip[10:], ^sum(ip[:20]))
+		binary.BigEndian.PutUint16(ip[10:], checksum.Of(ip[:20]))
 		return frame
 	}
 	latest := func() []byte { return c.inOrder.frames[(c.inOrder.head+c.inOrder.n-1)%len(c.inOrder.frames)].frame }
 	ce := func() bool {
 		ip := latest()[tapHeader+ethernet:]
-		if sum(ip[:20]) != 0xffff {
+		if checksum.Fold(checksum.Sum(ip[:20])) != 0xffff {
 			t.Error("a frame has a wrong IP checksum")
 		}
 		return ip[1]&3 == 3

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Options of Run. The zero value asks for everything but connections.
@@ -44,6 +45,7 @@ const (
 	connectWait  = 2 * time.Second
 	arpWait      = 500 * time.Millisecond
 	resolverWait = 1500 * time.Millisecond
+	lookupWait   = 6 * time.Second // for the address of a name, so that name servers can be asked then
 	mostServers  = 8
 	leastMTU4    = 68    // RFC 791
 	leastMTU6    = 1280  // RFC 8200
@@ -51,13 +53,20 @@ const (
 	besides      = 8     // addresses on either side, if several MAC addresses answer for the peer's
 )
 
-// Run probes a peer, an address or a name. The error is that its name has no address.
+// Run probes a peer, an address or a name. The error is that its name has no address, although
+// the name servers answer.
 func Run(ctx context.Context, peer string, o Options) (record.Probe, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	p := &prober{ctx: ctx, Probe: record.Probe{Peer: peer, Sent: []string{}}}
 	address, err := addressOf(ctx, peer)
 	if err != nil {
+		p.address = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // of which each server can be asked
+		p.names(o.Servers)
+		if slices.ContainsFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" }) {
+			p.missing("address", err)
+			return p.Probe, nil
+		}
 		return p.Probe, err
 	}
 	p.address, p.Address = address, address.String()
@@ -73,6 +82,8 @@ func addressOf(ctx context.Context, peer string) (netip.Addr, error) {
 	if address, err := netip.ParseAddr(peer); err == nil {
 		return address.Unmap(), nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
+	defer cancel()
 	list, err := net.DefaultResolver.LookupNetIP(ctx, "ip", peer)
 	if err != nil || len(list) == 0 {
 		return netip.Addr{}, errors.Join(fmt.Errorf("%s has no address", peer), err)
@@ -253,7 +264,7 @@ func (p *prober) echo() {
 		}
 		take(a)
 	}
-	p.sent("%d ICMP echo requests of %d bytes, %s apart", e.Sent, bytes, echoPause)
+	p.sent("%s of %d bytes, %s apart", unit.Plural(e.Sent, "ICMP echo request"), bytes, echoPause)
 	if !p.has(0, "echo") {
 		return
 	}
@@ -324,7 +335,7 @@ func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 			break
 		}
 	}
-	p.sent("%d ICMP echo requests of %d to %d bytes that must not be fragmented", n, least, most)
+	p.sent("%s of %d to %d bytes that must not be fragmented", unit.Plural(n, "ICMP echo request"), least, most)
 	if !p.has(0, "path_mtu") {
 		return
 	}
@@ -361,7 +372,7 @@ func (p *prober) connect(port int) {
 		}
 	}
 	if len(p.Connects) > 0 {
-		p.sent("%d TCP connections to port %d, without data", len(p.Connects), port)
+		p.sent("%s to port %d, without data", unit.Plural(len(p.Connects), "TCP connection"), port)
 	}
 }
 
@@ -391,7 +402,7 @@ func (p *prober) names(servers []string) {
 		}
 	}
 	if len(p.Resolvers) > 0 {
-		p.sent("at most 2 DNS queries for the name of %s to each of %d servers", p.address, len(p.Resolvers))
+		p.sent("at most 2 DNS queries for the name of %s to each of %s", p.address, unit.Plural(len(p.Resolvers), "server"))
 	}
 }
 

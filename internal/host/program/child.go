@@ -2,7 +2,7 @@
 // namespace: each leads a process group of its own, dies with the agent however that
 // ends (prctl(2), PR_SET_PDEATHSIG), and has the end of its output kept.
 //
-// What the programs are for is in packages foreign and bgp. Detach starts this program
+// What the programs are for is in packages foreign and daemon. Detach starts this program
 // itself, to outlive the agent.
 package program
 
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -33,15 +32,16 @@ type Launcher struct {
 	unconfined error
 }
 
-// NewLauncher makes one.
-func NewLauncher() *Launcher {
+// NewLauncher makes one. As root its programs keep further capabilities besides those that
+// proc.Confine leaves to all.
+func NewLauncher(keep ...proc.Capability) *Launcher {
 	l := &Launcher{calls: make(chan func())}
 	go func() {
 		runtime.LockOSThread()
 		confined := false
 		for do := range l.calls {
 			if !confined {
-				confined, l.unconfined = true, proc.Confine()
+				confined, l.unconfined = true, proc.Confine(keep...)
 			}
 			do()
 		}
@@ -71,21 +71,6 @@ func Detach(in *os.File, args ...string) (ended <-chan struct{}, err error) {
 	return over, nil
 }
 
-// places are where programs for administrators are: ordinary users' PATH often has
-// none of them.
-var places = []string{"/usr/sbin", "/usr/local/sbin", "/sbin"}
-
-// Find finds a program by the PATH, or where programs for administrators are.
-func Find(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	for _, dir := range places {
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join(dir, name))
-		}
-	}
-	return path, err
-}
-
 // Program is another program's process, the leader of a group of its own.
 type Program struct {
 	cmd         *exec.Cmd
@@ -113,12 +98,13 @@ func (l *Launcher) Do(f func() error) (err error) {
 	return err
 }
 
-// Start runs a command, in a process namespace of its own if it makes further
-// processes and the kernel permits it: they end with it then, however it ends.
-func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
+// Start runs a command. alone gives it a process namespace of its own, if the kernel permits
+// it, so that processes that it starts end with it. Its standard input repeats the lines of
+// input without end; without any it is empty.
+func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Program, err error) {
 	err = l.Do(func() error {
-		if p, err = begin(command, alone); err != nil && alone {
-			p, err = begin(command, false)
+		if p, err = begin(command, alone, input); err != nil && alone {
+			p, err = begin(command, false, input)
 		}
 		if err == nil {
 			p.unconfined = l.unconfined
@@ -132,12 +118,15 @@ func (l *Launcher) Start(command []string, alone bool) (p *Program, err error) {
 // output open.
 const wordsGrace = 200 * time.Millisecond
 
-func begin(command []string, alone bool) (*Program, error) {
+func begin(command []string, alone bool, input []string) (*Program, error) {
 	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
 	// Not the agent's own environment: iperf takes options from there.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}
 	p.cmd.SysProcAttr = attributes(alone)
+	if len(input) > 0 {
+		p.cmd.Stdin = &repeated{text: strings.Join(input, "\n") + "\n"}
+	}
 	p.cmd.WaitDelay = wordsGrace
 	p.startNs = sched.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -211,8 +200,51 @@ func (p *Program) Kill() {
 	_ = proc.SignalGroup(p.cmd.Process, syscall.SIGKILL)
 }
 
+// interruptGrace is how long a program may take to end after SIGINT, which it may
+// ignore: the first process of a namespace does, unless it has a handler.
+const interruptGrace = 500 * time.Millisecond
+
+// Interrupt ends the program as a terminal does, and kills it if it goes on. It is how
+// programs end that have no duration, and does not count as killed.
+func (p *Program) Interrupt() {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		if !p.Running() {
+			return
+		}
+		_ = proc.SignalGroup(p.cmd.Process, signal)
+		select {
+		case <-p.ended:
+		case <-time.After(interruptGrace):
+		}
+	}
+}
+
+// repeated is a text over and over.
+type repeated struct {
+	text string
+	at   int
+}
+
+func (r *repeated) Read(b []byte) (n int, err error) {
+	for n < len(b) {
+		m := copy(b[n:], r.text[r.at:])
+		n, r.at = n+m, (r.at+m)%len(r.text)
+	}
+	return n, nil
+}
+
 // Last describes how a program ended unexpectedly.
 func (p *Program) Last() string {
+	text := fmt.Sprintf("%s ended after %.2f s with status %d", p.cmd.Args[0], float64(p.endNs-p.startNs)/1e9, p.status)
+	if said := p.LastLine(); said != "" && p.status != 0 {
+		text += ": " + said
+	}
+	return text
+}
+
+// LastLine is the last line that the program has written, of its errors if it has written
+// any; empty: none.
+func (p *Program) LastLine() string {
 	said := strings.TrimSpace(p.wrong.String())
 	if said == "" {
 		said = strings.TrimSpace(p.text.String())
@@ -223,11 +255,7 @@ func (p *Program) Last() string {
 	if len(said) > 200 {
 		said = said[:200] + "…"
 	}
-	text := fmt.Sprintf("%s ended after %.2f s with status %d", p.cmd.Args[0], float64(p.endNs-p.startNs)/1e9, p.status)
-	if said != "" && p.status != 0 {
-		text += ": " + said
-	}
-	return text
+	return said
 }
 
 // Said is what the program has said so far, on both of its outputs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -50,6 +51,8 @@ func words(err error, remote netip.Addr) string {
 		return "connection reset by the peer (ECONNRESET)"
 	case errors.Is(err, syscall.EPIPE):
 		return "the peer closed the connection (EPIPE)"
+	case errors.Is(err, io.EOF):
+		return "the peer closed the connection instead of answering"
 	case errors.Is(err, syscall.EMFILE):
 		return "too many open files (EMFILE): raise the limit of open files (ulimit -n)"
 	}

@@ -12,10 +12,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// PortsExhausted finds in the error of opening a connection that there was no
-// port left for it. nil: that was not why. Of the request's connections, so
-// many are open, from local if there is any.
-func PortsExhausted(request message.FlowRequest, local netip.Addr, open int, err error) *record.PortsExhausted {
+// Exhausted is err, of opening a connection, as the resource of which this host had none left:
+// a *record.PortsExhausted or a *record.DescriptorsExhausted. nil: err has another cause. Of
+// the request's connections, so many are open, from local if there is any.
+func Exhausted(request message.FlowRequest, local netip.Addr, open int, err error) error {
+	if errors.Is(err, syscall.EMFILE) {
+		return &record.DescriptorsExhausted{Limit: proc.MaxOpenFiles(), Open: open, Wanted: max(1, request.Connections)}
+	}
 	call, ok := errors.AsType[*os.SyscallError](err)
 	if !ok || request.LocalPort != 0 {
 		return nil

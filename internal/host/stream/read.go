@@ -90,7 +90,7 @@ func (f *tcpFlow) Sample() (out record.FlowSample) {
 		}
 		info, err := sock.TCPInfo(fd)
 		out.RTTUs, out.SndCwnd, out.AckedBytes = info.RTTUs, info.SndCwnd, int64(info.BytesAcked)
-		out.Unacked, out.NotsentBytes = info.Unacked, info.NotsentBytes
+		out.Unacked, out.NotsentBytes, out.SndWnd = info.Unacked, info.NotsentBytes, info.SndWnd
 		return err
 	})
 	return out

@@ -17,6 +17,10 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/host/application"
+	"linerate/internal/host/application/dns"
+	"linerate/internal/host/application/mail"
+	"linerate/internal/host/application/web"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/foreign"
@@ -69,6 +73,7 @@ type Engine struct {
 	stream      *stream.Engine
 	datagram    *datagram.Engine
 	transaction *transaction.Engine
+	application *application.Engine
 
 	mu      sync.Mutex
 	engines []FlowEngine
@@ -76,10 +81,17 @@ type Engine struct {
 	cpu     cpuShare
 }
 
+// applications are the protocols of applications.
+var applications = map[string]application.Protocol{
+	flow.DNS: dns.Protocol{}, flow.DNSTCP: dns.Protocol{}, flow.DoT: dns.Protocol{},
+	flow.HTTP: web.Protocol{}, flow.HTTP2: web.Protocol{}, flow.HTTP3: web.Protocol{},
+	flow.SMTP: mail.Protocol{},
+}
+
 // New makes an engine with no flows.
 func New() *Engine {
-	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New()}
-	e.engines = []FlowEngine{e.stream, e.datagram, e.transaction}
+	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New(), application: application.New(applications)}
+	e.engines = []FlowEngine{e.stream, e.datagram, e.transaction, e.application}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
 	return e
@@ -120,7 +132,7 @@ func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 		return nil, bus.Coded(message.NotPermitted, errors.New("no other programs are started here"))
 	case err != nil:
 		return nil, err
-	case request.Process != "":
+	case request.Process != "" && !foreign.ServedHere(request):
 		return tools, nil
 	case protocol == flow.TCP:
 		return e.stream, nil
@@ -128,6 +140,8 @@ func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 		return e.datagram, nil
 	case protocol == flow.RR, protocol == flow.UDPRR, protocol == flow.CRR:
 		return e.transaction, nil
+	case flow.Of(protocol).Application:
+		return e.application, nil
 	default:
 		return nil, fmt.Errorf("no engine has protocol %q", protocol)
 	}
@@ -201,18 +215,18 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 // Offer hands over a connection that has shown a cookie at a port that
 // flows share. False: it is still the caller's.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
-	return e.stream.Offer(cookie, conn) || e.transaction.Offer(cookie, conn)
+	return e.stream.Offer(cookie, conn) || e.transaction.Offer(cookie, conn) || e.application.Offer(cookie, conn)
 }
 
 // Expects says whether a flow over UDP awaits a client with this cookie.
 func (e *Engine) Expects(cookie message.Cookie) bool {
-	return e.datagram.Expects(cookie) || e.transaction.Expects(cookie)
+	return e.datagram.Expects(cookie) || e.transaction.Expects(cookie) || e.application.Expects(cookie)
 }
 
 // Admit accepts a client that has shown a cookie at a UDP listener that flows
 // share. False: no flow awaits it.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
-	return e.datagram.Admit(cookie, c) || e.transaction.Admit(cookie, c)
+	return e.datagram.Admit(cookie, c) || e.transaction.Admit(cookie, c) || e.application.Admit(cookie, c)
 }
 
 // OfferSocket is Offer for a descriptor of which the first bytes, so many, which

@@ -172,7 +172,7 @@ func TestClosed(t *testing.T) {
 
 // TestToolsNeedPermission: an engine starts another program only with WithTools.
 func TestToolsNeedPermission(t *testing.T) {
-	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: "no-such-tool"}, Process: "p1w"}
+	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: flow.Tool{Name: "no-such-tool"}}, Process: "p1w"}
 	for want, e := range map[string]*Engine{"no other programs are started here": New(), "expected linerate, iperf3": New().WithTools()} {
 		t.Cleanup(e.Close)
 		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; !strings.Contains(l.Error.Error(), want) {

@@ -96,7 +96,7 @@ func TestLostOnSchedule(t *testing.T) {
 
 // TestResponderDies: nothing is left of the flow, and both kinds say so.
 func TestResponderDies(t *testing.T) {
-	for _, protocol := range flow.Names(flow.Protocol.Transactional) {
+	for _, protocol := range flow.Find("threads").Protocols {
 		a, r := engine(t), engine(t)
 		join(t, a, r, requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 3, Protocol: protocol}}))
 		window(time.Hour, a, r)

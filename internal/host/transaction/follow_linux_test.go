@@ -19,7 +19,7 @@ import (
 // and afterwards every thread may run where it could before.
 func TestFollow(t *testing.T) {
 	before := places(t)
-	for _, protocol := range flow.Names(flow.Protocol.Transactional) {
+	for _, protocol := range flow.Find("threads").Protocols {
 		a, r := engine(t), engine(t)
 		join(t, a, r, requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol, Follow: new(true)}}))
 		window(time.Hour, a, r)

@@ -95,8 +95,8 @@ func (f *rrFlow) established() (n int64) {
 // local.
 func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) error {
 	o := f.Request
-	if ports := socket.PortsExhausted(o, local, int(f.active.Load()), err); ports != nil {
-		return ports
+	if exhausted := socket.Exhausted(o, local, int(f.active.Load()), err); exhausted != nil {
+		return exhausted
 	}
 	switch {
 	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)

@@ -1,0 +1,177 @@
+package application
+
+import (
+	"container/heap"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// counts may be read at any time.
+type counts struct {
+	done, failed, unanswered atomic.Int64 // of a client; done: of a server, its answers
+	errors, late             atomic.Int64
+	received, written        atomic.Int64 // bytes
+	opened, closed           atomic.Int64 // connections
+	first, last              atomic.Int64 // instants
+	failures                 atomic.Int64 // in a row
+}
+
+const (
+	// mostOutcomes bounds the kinds of answer that are counted separately: their names come
+	// from the server. The others are counted together.
+	mostOutcomes = 24
+	otherOutcome = "other"
+	// mostSlow bounds how many of the slowest transactions are kept, and slowShare is
+	// which part of all they are.
+	mostSlow  = 1000
+	slowShare = 0.001
+)
+
+// recorder keeps what a client's transactions were, within the window. Its methods may
+// be called from several goroutines.
+type recorder struct {
+	mu       sync.Mutex // held for arithmetic only
+	latency  *hdrhistogram.Histogram
+	phases   [record.Phases]*hdrhistogram.Histogram
+	outcomes map[string]int64
+	slow     slowest
+}
+
+// slow is one of the slowest transactions.
+type slow struct {
+	ns    int64
+	cause record.SlowCause
+}
+
+func newRecorder() *recorder {
+	return &recorder{latency: stats.NewHistogram(), outcomes: map[string]int64{}}
+}
+
+// answer counts an answer of a kind.
+func (r *recorder) answer(outcome string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.outcomes[outcome]; !known && len(r.outcomes) >= mostOutcomes {
+		outcome = otherOutcome
+	}
+	r.outcomes[outcome]++
+}
+
+// done takes a transaction's times.
+func (r *recorder) done(x *Exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	took := x.ended - x.due
+	stats.Record(r.latency, took)
+	for p, ns := range x.phases {
+		if ns == 0 {
+			continue
+		}
+		if r.phases[p] == nil {
+			r.phases[p] = stats.NewHistogram()
+		}
+		stats.Record(r.phases[p], ns)
+	}
+	r.keep(slow{took, x.cause()})
+}
+
+// keep keeps a transaction if it is one of the slowest.
+func (r *recorder) keep(s slow) {
+	switch {
+	case len(r.slow) < mostSlow:
+		heap.Push(&r.slow, s)
+	case s.ns > r.slow[0].ns:
+		r.slow[0] = s
+		heap.Fix(&r.slow, 0)
+	}
+}
+
+// slowest is a heap (container/heap), the quickest first.
+type slowest []slow
+
+func (h slowest) Len() int           { return len(h) }
+func (h slowest) Less(i, j int) bool { return h[i].ns < h[j].ns }
+func (h slowest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *slowest) Push(x any)        { *h = append(*h, x.(slow)) }
+func (h *slowest) Pop() any          { last := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return last }
+
+// cause is what took most of a transaction's time.
+func (x *Exchange) cause() record.SlowCause {
+	p, most := record.Phase(0), int64(0)
+	for i, ns := range x.phases {
+		if ns > most {
+			p, most = record.Phase(i), ns
+		}
+	}
+	switch {
+	case most == 0:
+		return record.SlowElsewhere
+	case p == record.PhaseConnect && x.synSent > 0:
+		return record.SlowSYN
+	case p != record.PhaseWait && p != record.PhaseName && x.resent > 0:
+		return record.SlowRetransmission
+	}
+	return record.SlowPhase(p)
+}
+
+// describe fills in the distributions and the slowest.
+func (r *recorder) describe(t *record.Transactions) {
+	r.mu.Lock()
+	latency := hdrhistogram.Import(r.latency.Export())
+	var phases [record.Phases]*hdrhistogram.Histogram
+	for p, h := range r.phases {
+		if h != nil {
+			phases[p] = hdrhistogram.Import(h.Export())
+		}
+	}
+	kept := slices.Clone(r.slow)
+	t.Application.Outcomes = maps.Clone(r.outcomes)
+	r.mu.Unlock()
+	t.Latency, _ = stats.Distribution(latency) // a histogram of our own can be encoded
+	a := t.Application
+	for p, h := range phases {
+		if h != nil {
+			d, _ := stats.Distribution(h)
+			a.Phases = append(a.Phases, record.PhaseTimes{Phase: record.Phase(p).String(), Times: d})
+		}
+	}
+	a.Slow = slowOf(kept, latency.TotalCount())
+}
+
+// slowOf says what held up the slowest slowShare of so many transactions.
+func slowOf(kept []slow, all int64) *record.Slow {
+	n := min(int(float64(all)*slowShare+0.5), len(kept))
+	if n == 0 {
+		return nil
+	}
+	slices.SortFunc(kept, func(a, b slow) int { return int(b.ns - a.ns) })
+	s := &record.Slow{Count: int64(n), LeastUs: float64(kept[n-1].ns) / 1e3, Causes: map[record.SlowCause]int64{}}
+	for _, one := range kept[:n] {
+		s.Causes[one.cause]++
+	}
+	return s
+}
+
+// counted is a flow's counts at this instant.
+func (c *counts) counted() (t record.Transactions) {
+	t.Done, t.Failed, t.Unanswered = c.done.Load(), c.failed.Load(), c.unanswered.Load()
+	t.Late, t.Application = c.late.Load(), &record.Application{Errors: c.errors.Load()}
+	t.Opened = c.opened.Load()
+	t.Connections = max(0, t.Opened-c.closed.Load())
+	return t
+}
+
+// stamp notes that something was moved now.
+func (c *counts) stamp() {
+	now := socket.Now()
+	c.first.CompareAndSwap(0, now)
+	c.last.Store(now)
+}

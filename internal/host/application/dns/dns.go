@@ -1,0 +1,327 @@
+// Package dns is DNS as an application of flows: queries over UDP, TCP (RFC 7766) and
+// TLS (RFC 7858), and a server that answers every name.
+package dns
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+const (
+	// longest is the longest message over UDP that either end accepts (RFC 9715), and
+	// longestTCP over TCP (RFC 1035, section 4.2.2).
+	longest    = 1232
+	longestTCP = 65535
+	// attempts to find a number that no query of a connection has.
+	attempts = 16
+)
+
+// anyName is what queries ask for without names.
+var anyName = []string{"*.linerate.test"}
+
+// types are the record types of flow.QueryTypes.
+var types = map[string]dnsmessage.Type{
+	"A": dnsmessage.TypeA, "AAAA": dnsmessage.TypeAAAA, "MX": dnsmessage.TypeMX, "NS": dnsmessage.TypeNS, "SOA": dnsmessage.TypeSOA, "TXT": dnsmessage.TypeTXT,
+}
+
+// Protocol is DNS over UDP, TCP or TLS.
+type Protocol struct{}
+
+// Session is a client's session.
+func (Protocol) Session(d *application.Dialer) application.Session {
+	spec := d.Spec()
+	s := &session{d: d, names: spec.Names, kind: dnsmessage.TypeA, shared: application.NewShared[*conn](d)}
+	if len(s.names) == 0 {
+		s.names = anyName
+	}
+	if kind, named := types[spec.Query]; named {
+		s.kind = kind
+	}
+	s.next.Store(rand.Uint64()) // sessions do not ask for the same name together
+	return s
+}
+
+// session asks over one connection at a time.
+type session struct {
+	d      *application.Dialer
+	names  []string
+	kind   dnsmessage.Type
+	next   atomic.Uint64 // of names
+	shared *application.Shared[*conn]
+}
+
+// conn is a connection with its unanswered queries.
+type conn struct {
+	under  *application.Conn
+	stream net.Conn      // under, or TLS over it
+	framed bool          // messages have their length before them
+	ended  chan struct{} // closed when nothing is read any more
+
+	writing sync.Mutex // one query is written at a time
+	mu      sync.Mutex // held for assignments only
+	pending map[uint16]*pending
+	failure error // why nothing is read any more
+}
+
+// pending is a query without an answer.
+type pending struct {
+	question dnsmessage.Question
+	answer   chan answer
+}
+
+type answer struct {
+	outcome string
+	failed  bool
+	at      int64
+}
+
+// Do asks a question and waits for its answer.
+func (s *session) Do(ctx context.Context, x *application.Exchange) error {
+	question, err := s.question()
+	if err != nil {
+		return err
+	}
+	l, err := s.shared.Get(ctx, func() (*conn, error) { return s.open(ctx, x) })
+	if err != nil {
+		return err
+	}
+	err = l.Conn.exchange(ctx, x, question)
+	l.Conn.under.Ended(x)
+	// A query without an answer says nothing of the connection: others may be answered.
+	s.shared.Release(l, err != nil && ctx.Err() == nil)
+	return err
+}
+
+// Close closes the connection.
+func (s *session) Close() { s.shared.Close() }
+
+// question is the next one.
+func (s *session) question() (q dnsmessage.Question, err error) {
+	name := s.names[s.next.Add(1)%uint64(len(s.names))]
+	if rest, random := strings.CutPrefix(name, "*."); random {
+		name = fmt.Sprintf("%016x.%s", rand.Uint64(), rest)
+	}
+	if !strings.HasSuffix(name, ".") {
+		name += "."
+	}
+	q.Name, err = dnsmessage.NewName(name)
+	q.Type, q.Class = s.kind, dnsmessage.ClassINET
+	return q, err
+}
+
+// open opens a connection and reads answers from it.
+func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, error) {
+	spec := s.d.Spec()
+	c := &conn{framed: spec.Protocol != flow.DNS, ended: make(chan struct{}), pending: map[uint16]*pending{}}
+	var err error
+	if c.framed {
+		c.under, err = s.d.TCP(ctx, x)
+	} else {
+		c.under, err = s.d.UDP(ctx, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.stream = c.under
+	if spec.Protocol == flow.DoT {
+		if c.stream, err = s.d.TLS(ctx, x, c.under, "dot"); err != nil {
+			c.under.Close()
+			return nil, err
+		}
+	}
+	go c.readAll(s.d.Late)
+	return c, nil
+}
+
+// exchange sends a query and waits for its answer.
+func (c *conn) exchange(ctx context.Context, x *application.Exchange, q dnsmessage.Question) error {
+	p := &pending{q, make(chan answer, 1)}
+	sent := socket.Now()
+	id, err := c.ask(ctx, p)
+	defer c.forget(id, p)
+	if err != nil {
+		return err
+	}
+	select {
+	case a := <-p.answer:
+		x.Took(record.PhaseFirstByte, a.at-sent)
+		x.At(a.at)
+		x.Answer(a.outcome, a.failed)
+		return nil
+	case <-c.ended:
+		return c.reason()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask sends a query with a number that is free.
+func (c *conn) ask(ctx context.Context, p *pending) (id uint16, err error) {
+	c.mu.Lock()
+	err = c.failure
+	for i := 0; err == nil; i++ {
+		if i == attempts {
+			err = errors.New("no number is free for another query")
+			break
+		}
+		id = uint16(rand.Uint32())
+		if _, taken := c.pending[id]; !taken {
+			c.pending[id] = p
+			break
+		}
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return id, err
+	}
+	at, _ := ctx.Deadline()
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.stream.SetWriteDeadline(at); err != nil {
+		return id, err
+	}
+	message, err := query(id, p.question, c.framed)
+	if err != nil {
+		return id, err
+	}
+	_, err = c.stream.Write(message)
+	return id, err
+}
+
+// query is a query's bytes: recursion desired, and answers of up to longest bytes
+// accepted (EDNS(0), RFC 6891).
+func query(id uint16, q dnsmessage.Question, framed bool) ([]byte, error) {
+	begin := 0
+	if framed {
+		begin = 2
+	}
+	b := dnsmessage.NewBuilder(make([]byte, begin, 128), dnsmessage.Header{ID: id, RecursionDesired: true})
+	var edns dnsmessage.ResourceHeader
+	err := errors.Join(b.StartQuestions(), b.Question(q), b.StartAdditionals(), edns.SetEDNS0(longest, dnsmessage.RCodeSuccess, false), b.OPTResource(edns, dnsmessage.OPTResource{}))
+	if err != nil {
+		return nil, err
+	}
+	message, err := b.Finish()
+	if framed && err == nil {
+		binary.BigEndian.PutUint16(message, uint16(len(message)-begin))
+	}
+	return message, err
+}
+
+// reason is why nothing is read any more.
+func (c *conn) reason() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failure
+}
+
+// forget gives a query's number back, unless it is another's already.
+func (c *conn) forget(id uint16, p *pending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pending[id] == p {
+		delete(c.pending, id)
+	}
+}
+
+// Close closes the connection and waits until nothing reads from it.
+func (c *conn) Close() {
+	c.under.Close()
+	<-c.ended
+}
+
+// readAll hands answers to their queries until the connection ends.
+func (c *conn) readAll(late func()) {
+	defer close(c.ended)
+	buffer := make([]byte, longestTCP)
+	for {
+		n, err := readMessage(c.stream, buffer, c.framed)
+		if err != nil && (c.framed || !transient(err)) {
+			c.mu.Lock()
+			c.failure = err
+			c.mu.Unlock()
+			return
+		}
+		if err == nil {
+			c.deliver(buffer[:n], socket.Now(), late)
+		}
+	}
+}
+
+// readMessage reads one message; a longer one than the buffer is an error before it is
+// read.
+func readMessage(from io.Reader, buffer []byte, framed bool) (int, error) {
+	if !framed {
+		return from.Read(buffer)
+	}
+	var length [2]byte
+	if _, err := io.ReadFull(from, length[:]); err != nil {
+		return 0, err
+	}
+	n := int(binary.BigEndian.Uint16(length[:]))
+	if n > len(buffer) {
+		return 0, fmt.Errorf("a message of %d bytes, expected at most %d", n, len(buffer))
+	}
+	return io.ReadFull(from, buffer[:n])
+}
+
+// deliver hands an answer to the query with its number and its question; anything else
+// is late, or forged.
+func (c *conn) deliver(message []byte, at int64, late func()) {
+	var parser dnsmessage.Parser
+	header, err := parser.Start(message)
+	if err != nil || !header.Response {
+		late()
+		return
+	}
+	question, err := parser.Question()
+	c.mu.Lock()
+	p := c.pending[header.ID]
+	if p != nil && (err != nil || !same(question, p.question)) {
+		p = nil
+	}
+	if p != nil {
+		delete(c.pending, header.ID)
+	}
+	c.mu.Unlock()
+	if p == nil {
+		late()
+		return
+	}
+	a := answer{outcome: rcode(header.RCode), at: at}
+	a.failed = header.RCode != dnsmessage.RCodeSuccess && header.RCode != dnsmessage.RCodeNameError
+	if header.Truncated {
+		a.outcome, a.failed = "truncated", true
+	}
+	p.answer <- a
+}
+
+// same compares questions as names are compared: without case (RFC 4343).
+func same(a, b dnsmessage.Question) bool {
+	return a.Type == b.Type && a.Class == b.Class && strings.EqualFold(a.Name.String(), b.Name.String())
+}
+
+// rcodes are response codes by their names (RFC 1035 and RFC 2136).
+var rcodes = []string{"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE"}
+
+func rcode(code dnsmessage.RCode) string {
+	if int(code) < len(rcodes) {
+		return rcodes[code]
+	}
+	return fmt.Sprintf("RCODE%d", code)
+}

@@ -1,0 +1,142 @@
+package dns
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"linerate/internal/host/application"
+	"linerate/internal/model/flow"
+)
+
+// idleTimeout is how long a client may be silent over TCP (RFC 7766, section 6.2.3).
+const idleTimeout = 2 * time.Minute
+
+// Serve answers every query: A and AAAA with an address for documentation (RFC 5737,
+// RFC 3849), other types with no data.
+func (Protocol) Serve(ctx context.Context, s *application.Server) error {
+	if s.Packets != nil {
+		return servePackets(ctx, s)
+	}
+	return s.Each(ctx, func(c net.Conn) {
+		if s.Spec.Protocol == flow.DoT {
+			c = s.Secure(c, "dot")
+		}
+		serveStream(ctx, s, c)
+	})
+}
+
+// transient says that a later read of datagrams may succeed: a peer's ICMP error.
+func transient(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// servePackets answers datagrams, with several at a time where answers take time.
+func servePackets(ctx context.Context, s *application.Server) error {
+	places := make(chan struct{}, max(1, s.Spec.Connections*max(1, s.Spec.Pipeline)))
+	var answering sync.WaitGroup
+	defer answering.Wait()
+	buffer := make([]byte, longest)
+	for {
+		n, from, err := s.Packets.ReadFrom(buffer)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && transient(err):
+			continue
+		case err != nil:
+			return err
+		}
+		message, err := respond(buffer[:n], false)
+		if err != nil {
+			continue // no query
+		}
+		reply := func() {
+			if sent, err := s.Packets.WriteTo(message, from); err == nil {
+				s.Moved(from, n, sent)
+				s.Answered()
+			}
+		}
+		if s.Spec.Think == 0 {
+			reply()
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+			answering.Go(func() {
+				defer func() { <-places }()
+				if s.Think(ctx) {
+					reply()
+				}
+			})
+		default: // more than the flow has in flight: dropped, as by an overloaded server
+		}
+	}
+}
+
+// serveStream answers over one connection, in the order of the queries.
+func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
+	buffer := make([]byte, longest)
+	for ctx.Err() == nil {
+		if c.SetReadDeadline(time.Now().Add(idleTimeout)) != nil {
+			return
+		}
+		n, err := readMessage(c, buffer, true)
+		if err != nil {
+			return
+		}
+		message, err := respond(buffer[:n], true)
+		if err != nil || !s.Think(ctx) {
+			return
+		}
+		if c.SetWriteDeadline(time.Now().Add(idleTimeout)) != nil {
+			return
+		}
+		if _, err := c.Write(message); err != nil {
+			return
+		}
+		s.Answered()
+	}
+}
+
+// respond is the answer to a query.
+func respond(request []byte, framed bool) ([]byte, error) {
+	var parser dnsmessage.Parser
+	header, err := parser.Start(request)
+	if err != nil {
+		return nil, err
+	}
+	if header.Response {
+		return nil, errors.New("no query")
+	}
+	q, err := parser.Question()
+	if err != nil {
+		return nil, err
+	}
+	begin := 0
+	if framed {
+		begin = 2
+	}
+	b := dnsmessage.NewBuilder(make([]byte, begin, 256), dnsmessage.Header{ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired})
+	b.EnableCompression()
+	err = errors.Join(b.StartQuestions(), b.Question(q), b.StartAnswers())
+	of := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET, TTL: 60}
+	switch q.Type {
+	case dnsmessage.TypeA:
+		err = errors.Join(err, b.AResource(of, dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}))
+	case dnsmessage.TypeAAAA:
+		err = errors.Join(err, b.AAAAResource(of, dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1}}))
+	}
+	if err != nil {
+		return nil, err
+	}
+	message, err := b.Finish()
+	if framed && err == nil {
+		binary.BigEndian.PutUint16(message, uint16(len(message)-begin))
+	}
+	return message, err
+}

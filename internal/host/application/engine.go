@@ -1,0 +1,124 @@
+package application
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"linerate/internal/host/flowset"
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+)
+
+// Engine holds one end of each of a trial's flows of application protocols. It serves
+// one trial. All methods may be called from several goroutines.
+type Engine struct {
+	*flowset.Set[*appFlow]
+	protocols   map[string]Protocol
+	certificate func() (certificate, error) // made when it is needed first
+}
+
+// New makes an engine without flows, for these protocols of package flow.
+func New(protocols map[string]Protocol) *Engine {
+	e := &Engine{protocols: protocols, certificate: onceCertificate()}
+	e.Set = flowset.New(e.newFlow)
+	return e
+}
+
+// Listen gets ready to answer: with a socket for each request, on a port that the
+// kernel chooses, at request.Local (invalid: every address of the host); a request with
+// a cookie gets none, and its connections are to be offered. The replies are in the
+// requests' order.
+func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
+	return e.Set.Listen(requests, func(f *appFlow) (*flowset.Listener, error) {
+		l, err := f.listen(ctx)
+		if l != nil && f.Request.Process != "" { // the program that is the client has not been started
+			f.Open(l.Addr, netip.AddrPort{}, nil)
+		}
+		return l, err
+	})
+}
+
+// Connect opens the connections of each request's flow with a transaction each, and
+// returns when all have been answered or one has failed. timeout bounds each; 0: as the
+// flow's own. The replies are in the requests' order; see flowset.Set.Connect for the
+// order of opening.
+func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
+	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *appFlow, first func()) func() {
+		f.connect(ctx, timeout, first)
+		return f.run
+	})
+}
+
+// Offer hands over a connection that has shown a flow's cookie at a shared listener.
+// False: no flow of this engine awaits it, and it is still the caller's.
+func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
+	f, ok := e.Claim(cookie)
+	return ok && e.Go(func() { f.offered(conn) })
+}
+
+// Admit accepts a client that has shown a cookie at a shared listener over UDP. False:
+// no flow of this engine awaits it.
+func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
+	if cookie.IsZero() {
+		return false
+	}
+	for _, f := range e.All() {
+		if f.Expects(cookie) {
+			return f.admit(c)
+		}
+	}
+	return false
+}
+
+// Busy is the CPU time of this process over the number of CPUs: the work of a flow is
+// spread over all of them.
+func (f *appFlow) Busy() []int64 {
+	return []int64{int64(proc.TotalCPUTime()) / int64(runtime.NumCPU())}
+}
+
+// netEnds are the two ends of a connection, or what is known of them without.
+func netEnds(c *Conn, request message.FlowRequest) (local, remote netip.AddrPort) {
+	if c == nil {
+		return netip.AddrPortFrom(request.Local, 0), request.Remote
+	}
+	return c.addrs()
+}
+
+// listen opens a listener of the flow's own; nil: a shared one serves it.
+func (f *appFlow) listen(ctx context.Context) (*flowset.Listener, error) {
+	server, err := f.server()
+	if err != nil {
+		return nil, err
+	}
+	udp := flow.Of(f.Request.Protocol).Transport == flow.UDP
+	switch {
+	case !f.Request.Cookie.IsZero() && udp:
+		return nil, nil // a socket for each client: see admit
+	case !f.Request.Cookie.IsZero():
+		shared := &sharedListener{f: f, closed: make(chan struct{})}
+		server.Listener = shared
+		f.engine.Go(func() { f.serve(server) })
+		context.AfterFunc(f.engine.Context(), func() { shared.Close() })
+		return nil, nil
+	case udp:
+		config := net.ListenConfig{Control: socket.Control(f.Request)}
+		packets, err := config.ListenPacket(ctx, "udp", socket.ListenAddress(f.Request))
+		if err != nil {
+			return nil, err
+		}
+		server.Packets = f.marked(packets)
+		return &flowset.Listener{Addr: socket.AddrPort(packets.LocalAddr()), Serve: func() { f.serve(server) }, Close: func() { packets.Close() }}, nil
+	}
+	l, err := socket.Listen(ctx, f.Request)
+	if err != nil {
+		return nil, err
+	}
+	server.Listener = &ownListener{l, f}
+	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.serve(server) }, Close: func() { l.Close() }}, nil
+}

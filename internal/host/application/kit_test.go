@@ -1,0 +1,60 @@
+package application_test
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/application/dns"
+	"linerate/internal/host/application/mail"
+	"linerate/internal/host/application/web"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+const patience = 10 * time.Second
+
+func engine(t *testing.T) *application.Engine {
+	t.Helper()
+	e := application.New(map[string]application.Protocol{
+		flow.DNS: dns.Protocol{}, flow.DNSTCP: dns.Protocol{}, flow.DoT: dns.Protocol{},
+		flow.HTTP: web.Protocol{}, flow.HTTP2: web.Protocol{}, flow.HTTP3: web.Protocol{}, flow.SMTP: mail.Protocol{},
+	})
+	t.Cleanup(e.Close)
+	return e
+}
+
+// asking is a client's engine with a flow to a server at an address, opened; the error is
+// why it was not.
+func asking(t *testing.T, spec flow.Spec, to netip.AddrPort) (*application.Engine, *message.Error) {
+	t.Helper()
+	e := engine(t)
+	request := message.FlowRequest{ID: "f", Spec: spec, Sends: true, Remote: to, Foreign: true}
+	return e, e.Connect(t.Context(), []message.FlowRequest{request}, 500*time.Millisecond)[0].Error
+}
+
+// window starts traffic now, for a window of that length.
+func window(e *application.Engine, length time.Duration) {
+	start := socket.Now()
+	end := start + int64(length)
+	e.Start(message.WindowRequest{StartNs: start, BeginNs: start, EndNs: end, StopNs: end})
+}
+
+// after waits for the window's end and reads the flow.
+func after(t *testing.T, e *application.Engine, length time.Duration) *record.Transactions {
+	t.Helper()
+	time.Sleep(length + 100*time.Millisecond)
+	return e.Read()[0].Transactions
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}

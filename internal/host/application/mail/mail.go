@@ -1,0 +1,225 @@
+// Package mail is SMTP (RFC 5321) as an application of flows: a client that delivers
+// mails, and a server that accepts and forgets them.
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+// Names in the envelopes of mails (RFC 2606).
+const (
+	sender    = "sender@linerate.test"
+	recipient = "recipient@linerate.test"
+)
+
+const (
+	// longestReply bounds a reply of the server, with all its lines, in bytes.
+	longestReply = 16 << 10
+	// lineBytes is the length of a mail's lines with their ends (RFC 5322, section 2.1.1).
+	lineBytes = 78
+)
+
+// Protocol is SMTP.
+type Protocol struct{}
+
+// Session is a client's session.
+func (Protocol) Session(d *application.Dialer) application.Session {
+	return &session{d: d, shared: application.NewShared[*conn](d), mail: message(size(d.Spec()))}
+}
+
+// size is the size of the flow's mails, in bytes.
+func size(spec flow.Spec) int {
+	if spec.Request > 0 {
+		return int(spec.Request)
+	}
+	return flow.DefaultBody
+}
+
+// message is a mail of so many bytes, or of as few as its header has, with the line that
+// ends it.
+func message(bytes int) []byte {
+	header := "From: <" + sender + ">\r\nTo: <" + recipient + ">\r\nSubject: linerate\r\n\r\n"
+	text := []byte(header)
+	line := strings.Repeat("x", lineBytes-2) + "\r\n"
+	for len(text) < bytes {
+		rest := line[lineBytes-min(lineBytes, max(3, bytes-len(text))):]
+		text = append(text, rest...)
+	}
+	return append(text, ".\r\n"...)
+}
+
+// session delivers mails over one connection at a time.
+type session struct {
+	d      *application.Dialer
+	shared *application.Shared[*conn]
+	mail   []byte
+}
+
+// conn is a connection on which the greeting is over.
+type conn struct {
+	under  *application.Conn
+	stream net.Conn // under, or TLS over it
+	text   *textproto.Conn
+	limit  *io.LimitedReader
+}
+
+func (c *conn) Close() { c.under.Close() }
+
+// Close closes the connection, without QUIT: the flow ends.
+func (s *session) Close() { s.shared.Close() }
+
+// Do delivers a mail.
+func (s *session) Do(ctx context.Context, x *application.Exchange) error {
+	l, err := s.shared.Get(ctx, func() (*conn, error) { return s.open(ctx, x) })
+	if err != nil {
+		return err
+	}
+	err = s.deliver(ctx, l.Conn, x)
+	l.Conn.under.Ended(x)
+	_, refused := errors.AsType[*textproto.Error](err)
+	if refused {
+		x.Answer(code(err), true)
+		err = nil
+	}
+	s.shared.Release(l, refused || err != nil)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// code is the reply code of a refusal.
+func code(err error) string {
+	if reply, ok := errors.AsType[*textproto.Error](err); ok {
+		return strconv.Itoa(reply.Code)
+	}
+	return ""
+}
+
+// open opens a connection, waits for the server's greeting, and starts TLS if the flow
+// has it.
+func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, error) {
+	under, err := s.d.TCP(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{under: under}
+	if err := s.greet(ctx, c, x); err != nil {
+		under.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (s *session) greet(ctx context.Context, c *conn, x *application.Exchange) error {
+	began := socket.Now()
+	c.over(c.under)
+	if err := c.within(ctx); err != nil {
+		return err
+	}
+	if err := c.expect(220); err != nil {
+		return err
+	}
+	if err := c.command(250, "EHLO linerate.test"); err != nil {
+		return err
+	}
+	began = x.Phase(record.PhaseGreeting, began)
+	if mode := s.d.Spec().TLS; mode == "" || mode == flow.TLSOff {
+		return nil
+	}
+	if err := c.command(220, "STARTTLS"); err != nil {
+		return fmt.Errorf("STARTTLS: %w", err)
+	}
+	// What came before the handshake would be the attacker's (RFC 3207, section 6).
+	if c.text.R.Buffered() > 0 {
+		return errors.New("the server sent data before the TLS handshake")
+	}
+	x.Phase(record.PhaseGreeting, began)
+	secure, err := s.d.TLS(ctx, x, c.under)
+	if err != nil {
+		return err
+	}
+	began = socket.Now()
+	c.over(secure)
+	if err := c.within(ctx); err != nil {
+		return err
+	}
+	if err := c.command(250, "EHLO linerate.test"); err != nil {
+		return err
+	}
+	x.Phase(record.PhaseGreeting, began)
+	return nil
+}
+
+// over has the dialogue go on over a stream.
+func (c *conn) over(stream net.Conn) {
+	c.stream = stream
+	c.limit = &io.LimitedReader{R: stream}
+	c.text = textproto.NewConn(struct {
+		io.Reader
+		io.WriteCloser
+	}{c.limit, stream})
+}
+
+// within sets the transaction's deadline.
+func (c *conn) within(ctx context.Context) error {
+	at, _ := ctx.Deadline()
+	return c.stream.SetDeadline(at)
+}
+
+// command sends a command and expects a reply.
+func (c *conn) command(want int, text string) error {
+	if err := c.text.PrintfLine("%s", text); err != nil {
+		return err
+	}
+	return c.expect(want)
+}
+
+// expect reads a reply; another than the one wanted is a *textproto.Error.
+func (c *conn) expect(want int) error {
+	c.limit.N = longestReply
+	_, _, err := c.text.ReadResponse(want)
+	if err != nil && c.limit.N <= 0 {
+		return errors.New("a reply of more than 16 KiB")
+	}
+	return err
+}
+
+// deliver delivers the mail. The first byte of the answer is that of the reply to MAIL.
+func (s *session) deliver(ctx context.Context, c *conn, x *application.Exchange) error {
+	if err := c.within(ctx); err != nil {
+		return err
+	}
+	began := socket.Now()
+	if err := c.command(250, "MAIL FROM:<"+sender+">"); err != nil {
+		return err
+	}
+	began = x.Phase(record.PhaseFirstByte, began)
+	if err := c.command(250, "RCPT TO:<"+recipient+">"); err != nil {
+		return err
+	}
+	if err := c.command(354, "DATA"); err != nil {
+		return err
+	}
+	if _, err := c.stream.Write(s.mail); err != nil {
+		return err
+	}
+	if err := c.expect(250); err != nil {
+		return err
+	}
+	x.Phase(record.PhaseLastByte, began)
+	x.Answer("250", false)
+	return nil
+}

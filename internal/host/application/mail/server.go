@@ -1,0 +1,74 @@
+package mail
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"linerate/internal/host/application"
+	"linerate/internal/model/flow"
+)
+
+// commandTimeout is how long a client may take for each command (RFC 5321, section
+// 4.5.3.2, has minutes: a stranger is not to hold a connection for so long).
+const commandTimeout = 30 * time.Second
+
+// Serve accepts every mail of the flow's size, and forgets it.
+func (Protocol) Serve(ctx context.Context, s *application.Server) error {
+	server := smtp.NewServer(backend{ctx, s})
+	server.Domain = "linerate.test"
+	server.ReadTimeout, server.WriteTimeout = commandTimeout, commandTimeout
+	server.MaxMessageBytes = int64(size(s.Spec)) + lineBytes + 200 // the header
+	server.MaxRecipients = 1
+	server.MaxLineLength = 2000
+	server.ErrorLog = silent{}
+	if s.Spec.TLS != "" && s.Spec.TLS != flow.TLSOff {
+		server.TLSConfig = s.TLS
+	}
+	// Two calls at once would both close the library's channel.
+	end := sync.OnceFunc(func() { _ = server.Close() })
+	defer end()
+	defer context.AfterFunc(ctx, end)()
+	err := server.Serve(s.Listener)
+	if err == smtp.ErrServerClosed || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// silent throws away what the library would print of its clients.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
+
+// backend makes the library's sessions.
+type backend struct {
+	ctx context.Context
+	s   *application.Server
+}
+
+func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) { return sink(b), nil }
+
+// sink takes mails and forgets them.
+type sink backend
+
+func (sink) Reset()                               {}
+func (sink) Logout() error                        { return nil }
+func (sink) Mail(string, *smtp.MailOptions) error { return nil }
+func (sink) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+// Data reads a mail and counts it. The library replies when it returns.
+func (k sink) Data(r io.Reader) error {
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return err
+	}
+	if !k.s.Think(k.ctx) {
+		return k.ctx.Err()
+	}
+	k.s.Answered()
+	return nil
+}

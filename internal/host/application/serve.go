@@ -1,0 +1,310 @@
+package application
+
+import (
+	"errors"
+	"net"
+	"sync"
+
+	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/unit"
+)
+
+// server is what the flow's server answers with, without a listener.
+func (f *appFlow) server() (*Server, error) {
+	made, err := f.engine.certificate()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Spec: f.Request.Spec, TLS: made.server(f.Request.TLS), Answered: func() {
+		f.counts.done.Add(1)
+		f.counts.stamp()
+	}, Moved: func(client net.Addr, received, sent int) {
+		f.counts.received.Add(int64(received))
+		f.counts.written.Add(int64(sent))
+		if !f.IsOpen() && client != nil {
+			f.Open(f.ListenAddr(), socket.AddrPort(client), nil)
+		}
+	}}, nil
+}
+
+// serve answers until the engine closes.
+func (f *appFlow) serve(s *Server) {
+	err := f.protocol.Serve(f.engine.Context(), s)
+	if err != nil && !f.engine.Signals.Quit.Load() && !errors.Is(err, net.ErrClosed) {
+		f.Fail("%s server: %w", f.Request.Protocol, err)
+	}
+}
+
+// arrived notes a connection at a server; nil: the flow is closed.
+func (f *appFlow) arrived(conn net.Conn) net.Conn {
+	c := &served{Conn: conn, f: f}
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
+	f.served[c] = struct{}{}
+	f.mu.Unlock()
+	f.counts.opened.Add(1)
+	f.Open(socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr()), nil)
+	return c
+}
+
+// served is a server's connection, which counts what it carries.
+type served struct {
+	net.Conn
+	f    *appFlow
+	once sync.Once
+}
+
+func (c *served) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.f.counts.received.Add(int64(max(0, n)))
+	return n, err
+}
+
+func (c *served) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.f.counts.written.Add(int64(max(0, n)))
+	return n, err
+}
+
+func (c *served) Close() error {
+	c.once.Do(func() {
+		c.f.counts.closed.Add(1)
+		c.f.mu.Lock()
+		delete(c.f.served, c)
+		c.f.mu.Unlock()
+	})
+	return c.Conn.Close()
+}
+
+// ownListener is a listener of the flow's own.
+type ownListener struct {
+	*net.TCPListener
+	f *appFlow
+}
+
+func (l *ownListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		if c := l.f.arrived(conn); c != nil {
+			return c, nil
+		}
+		conn.Close()
+	}
+}
+
+// sharedListener is where connections appear that a listener which flows share has
+// accepted.
+type sharedListener struct {
+	f      *appFlow
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *sharedListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.f.accepted:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *sharedListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *sharedListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// offered gives the server a connection that has shown the flow's cookie.
+func (f *appFlow) offered(conn *net.TCPConn) {
+	if err := socket.PrepareConn(f.Request, conn); err != nil {
+		f.Fail("%w", err)
+		conn.Close()
+		return
+	}
+	c := f.arrived(conn)
+	if c == nil {
+		conn.Close()
+		return
+	}
+	select {
+	case f.accepted <- c:
+	case <-f.engine.Context().Done():
+		c.Close()
+	}
+}
+
+// open is how many connections a server has.
+func (f *appFlow) open() int { return int(f.counts.opened.Load() - f.counts.closed.Load()) }
+
+// mostOpen is how many it may have: a client that opens another for each transaction
+// sees the end of the one before first.
+func (f *appFlow) mostOpen() int { return MostOpen(f.Request) }
+
+// MostOpen is how many connections of a request's flow may be open at the end that
+// accepts them.
+func MostOpen(request message.FlowRequest) int { return 2*max(1, request.Connections) + 16 }
+
+// What a server's connection takes of this process's memory at most, in bytes: its
+// buffers and goroutines, those of TLS and of each stream.
+const (
+	connMemory   = 32 << 10
+	tlsMemory    = 64 << 10
+	streamMemory = 64 << 10
+)
+
+// ReceiveWindow is how many bytes of requests a server lets a client send unread on a
+// connection of HTTP/2 or HTTP/3.
+func ReceiveWindow(spec flow.Spec) int {
+	const least, most = 64 << 10, 1 << 20
+	return int(min(max(spec.Request, least), most))
+}
+
+// Memory is what a connection of a request's flow takes of this process's memory at most
+// at the end that accepts it, in bytes.
+func Memory(request message.FlowRequest) int64 {
+	bytes := int64(connMemory)
+	if request.TLS != "" && request.TLS != flow.TLSOff || request.Protocol == flow.DoT {
+		bytes += tlsMemory
+	}
+	switch request.Protocol {
+	case flow.HTTP2:
+		bytes += int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
+	case flow.HTTP3:
+		bytes += tlsMemory + int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
+	}
+	return bytes
+}
+
+// Claim says that a connection over TCP with this cookie is one of the flow's.
+func (f *appFlow) Claim(cookie message.Cookie) bool {
+	return !f.isClient && !f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() && f.open() < f.mostOpen()
+}
+
+// Expects says whether the flow is over UDP and awaits a client with this cookie.
+func (f *appFlow) Expects(cookie message.Cookie) bool {
+	return !f.isClient && f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() && f.open() < f.mostOpen()
+}
+
+// admit makes a socket for a client over UDP and serves it.
+func (f *appFlow) admit(c handshake.Client) bool {
+	f.mu.Lock()
+	for known := range f.served {
+		if socket.AddrPort(known.RemoteAddr()) == c.RemoteAddr() {
+			f.mu.Unlock()
+			_, err := known.(*served).Conn.Write(c.Ready()) // the client has missed it
+			return err == nil
+		}
+	}
+	f.mu.Unlock()
+	conn, err := c.Dial(f.Request)
+	if err != nil {
+		return false
+	}
+	server, err := f.server()
+	kept := f.arrived(conn)
+	if err != nil || kept == nil {
+		conn.Close()
+		return false
+	}
+	server.Packets = &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
+	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
+		defer kept.Close()
+		f.serve(server)
+	}) {
+		kept.Close()
+		return false
+	}
+	return true
+}
+
+// connectedPackets is a socket that is connected to its one client.
+type connectedPackets struct {
+	net.Conn
+	raw   net.Conn
+	ready handshake.Ready
+	pace  pacer
+}
+
+// ReadFrom reads what is no frame of the handshake; the ready frame is repeated to a
+// client that has missed it.
+func (p *connectedPackets) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, err := p.Conn.Read(b)
+		if err != nil || !handshake.IsFrame(b[:n]) {
+			return n, p.RemoteAddr(), err
+		}
+		if p.ready.IsRequestedBy(b[:n]) {
+			if _, err := p.raw.Write(p.ready); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+}
+
+// SetReadBuffer sets the size of the socket's receive buffer.
+func (p *connectedPackets) SetReadBuffer(bytes int) error {
+	if udp, ok := p.raw.(*net.UDPConn); ok {
+		return udp.SetReadBuffer(bytes)
+	}
+	return nil
+}
+
+// SetWriteBuffer sets the size of the socket's send buffer.
+func (p *connectedPackets) SetWriteBuffer(bytes int) error {
+	if udp, ok := p.raw.(*net.UDPConn); ok {
+		return udp.SetWriteBuffer(bytes)
+	}
+	return nil
+}
+
+// WriteTo writes to the one client, whatever the address. A datagram beyond the flow's
+// rate cap is dropped, as a queue would drop it.
+func (p *connectedPackets) WriteTo(b []byte, _ net.Addr) (int, error) {
+	if !p.pace.allows(len(b)) {
+		return len(b), nil
+	}
+	return p.Conn.Write(b)
+}
+
+// pacer holds datagrams to a rate, with a burst of as much as is sent in burstNs; TCP's
+// sockets are paced by the kernel. The zero value allows all.
+type pacer struct {
+	nsPerByte float64
+
+	mu   sync.Mutex
+	free float64 // the instant until which what was sent takes
+}
+
+const burstNs = 10e6
+
+func pacerOf(rate unit.BitRate) pacer {
+	if rate <= 0 {
+		return pacer{}
+	}
+	return pacer{nsPerByte: 8e9 / float64(rate)}
+}
+
+func (p *pacer) allows(bytes int) bool {
+	if p.nsPerByte == 0 {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := float64(socket.Now())
+	if p.free = max(p.free, now); p.free-now > burstNs {
+		return false
+	}
+	p.free += float64(bytes) * p.nsPerByte
+	return true
+}

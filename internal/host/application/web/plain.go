@@ -1,0 +1,134 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"sync"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/record"
+)
+
+// readers are buffers of responses, which connections have while they wait for one only: a
+// flow may have very many connections.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+
+// plain is a session of HTTP/1.1: one request at a time. Its connections have no
+// goroutines of their own.
+type plain struct {
+	d       *application.Dialer
+	shared  *application.Shared[*plainConn]
+	request *http.Request // what responses answer
+	head    []byte        // of every request
+	body    int64
+}
+
+type plainConn struct {
+	*application.Conn
+	stream net.Conn // the connection, or TLS over it
+	limit  *io.LimitedReader
+}
+
+func (c *plainConn) Close() { c.Conn.Close() }
+
+func newPlain(d *application.Dialer) *plain {
+	p := &plain{d: d, shared: application.NewShared[*plainConn](d), body: int64(d.Spec().Request)}
+	method := http.MethodGet
+	if p.body > 0 {
+		method = http.MethodPost
+	}
+	p.request, _ = http.NewRequest(method, address(d), http.NoBody) // the path has been checked
+	head := bytes.Buffer{}
+	header := http.Header{"User-Agent": {agent}}
+	head.WriteString(method + " " + p.request.URL.RequestURI() + " HTTP/1.1\r\nHost: " + p.request.Host + "\r\n")
+	if p.body > 0 {
+		header.Set("Content-Length", length(p.body))
+	}
+	_ = header.Write(&head) // to memory
+	head.WriteString("\r\n")
+	p.head = head.Bytes()
+	return p
+}
+
+// Close closes the connection.
+func (p *plain) Close() { p.shared.Close() }
+
+// Do makes a request.
+func (p *plain) Do(ctx context.Context, x *application.Exchange) error {
+	l, err := p.shared.Get(ctx, func() (*plainConn, error) { return p.open(ctx, x) })
+	if err != nil {
+		return err
+	}
+	last, err := p.exchange(ctx, l.Conn, x)
+	l.Conn.Ended(x)
+	p.shared.Release(l, last || err != nil)
+	return cause(ctx, err)
+}
+
+func (p *plain) open(ctx context.Context, x *application.Exchange) (*plainConn, error) {
+	under, err := p.d.TCP(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	c := &plainConn{Conn: under, stream: under}
+	if encrypted(p.d.Spec()) {
+		if c.stream, err = p.d.TLS(ctx, x, under, "http/1.1"); err != nil {
+			under.Close()
+			return nil, err
+		}
+	}
+	c.limit = &io.LimitedReader{R: c.stream}
+	return c, nil
+}
+
+// exchange makes a request over a connection; last: the server closes it then.
+func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Exchange) (last bool, err error) {
+	at, _ := ctx.Deadline()
+	if err := c.stream.SetDeadline(at); err != nil {
+		return false, err
+	}
+	began := socket.Now()
+	if _, err := c.stream.Write(p.head); err != nil {
+		return false, err
+	}
+	if p.body > 0 {
+		if _, err := io.Copy(c.stream, newPayload(p.body)); err != nil {
+			return false, err
+		}
+	}
+	c.limit.N = longestHeader
+	reader := readers.Get().(*bufio.Reader)
+	reader.Reset(c.limit)
+	defer func() {
+		// What came after the response answers nothing: the connection is not used again.
+		last = last || reader.Buffered() > 0
+		reader.Reset(nil)
+		readers.Put(reader)
+	}()
+	if _, err := reader.Peek(1); err != nil {
+		return false, err
+	}
+	began = x.Phase(record.PhaseFirstByte, began)
+	response, err := http.ReadResponse(reader, p.request)
+	if err != nil {
+		if c.limit.N <= 0 {
+			err = errors.New("the header of the response has more than 64 KiB")
+		}
+		return false, err
+	}
+	c.limit.N = math.MaxInt64
+	_, err = io.Copy(io.Discard, response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return false, err
+	}
+	x.Phase(record.PhaseLastByte, began)
+	x.Answer(outcome(response.StatusCode))
+	return response.Close, nil
+}

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+
+	"linerate/internal/host/application"
+	"linerate/internal/model/flow"
+)
+
+// requestHeader bounds the header of a request to linerate's own server, whose clients
+// send a path and little else.
+const requestHeader = 8 << 10
+
+// How long a client may take for a request's header, and for a whole exchange.
+const (
+	headerTimeout   = 10 * time.Second
+	exchangeTimeout = 2 * time.Minute
+)
+
+func length(bytes int64) string { return strconv.FormatInt(bytes, 10) }
+
+// Serve answers every request with a body of the flow's size, once it has read the
+// request's.
+func (Protocol) Serve(ctx context.Context, s *application.Server) error {
+	body := int64(s.Spec.Response)
+	if body == 0 {
+		body = flow.DefaultBody
+	}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		received, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, int64(s.Spec.Request)))
+		if err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if !s.Think(ctx) {
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Length", length(body))
+		if r.Method == http.MethodHead {
+			return
+		}
+		written, err := io.Copy(w, newPayload(body))
+		if s.Packets != nil {
+			s.Moved(address3(r.RemoteAddr), int(received), int(written))
+		}
+		if err == nil {
+			s.Answered()
+		}
+	})
+	if s.Packets != nil {
+		return serve3(ctx, s, handler)
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(s.Spec.Protocol == flow.HTTP)
+	protocols.SetHTTP2(s.Spec.Protocol == flow.HTTP2)
+	protocols.SetUnencryptedHTTP2(s.Spec.Protocol == flow.HTTP2)
+	server := &http.Server{
+		Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout, ReadTimeout: exchangeTimeout, WriteTimeout: exchangeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: requestHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: max(1, s.Spec.Pipeline), MaxReceiveBufferPerConnection: application.ReceiveWindow(s.Spec), MaxReceiveBufferPerStream: application.ReceiveWindow(s.Spec),
+		},
+	}
+	defer server.Close()
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	l := s.Listener
+	if encrypted(s.Spec) {
+		l = s.SecureListener("h2", "http/1.1")
+	}
+	err := server.Serve(l)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// address3 is a client's address.
+func address3(text string) net.Addr {
+	at, err := net.ResolveUDPAddr("udp", text)
+	if err != nil {
+		return nil
+	}
+	return at
+}
+
+// serve3 answers over HTTP/3.
+func serve3(ctx context.Context, s *application.Server, handler http.Handler) error {
+	quiet()
+	window := uint64(application.ReceiveWindow(s.Spec))
+	config := &quic.Config{
+		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout, MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
+		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window, MaxConnectionReceiveWindow: window,
+	}
+	server := &http3.Server{
+		Handler: handler, TLSConfig: http3.ConfigureTLSConfig(s.TLS.Clone()), QUICConfig: config, MaxHeaderBytes: requestHeader, IdleTimeout: idleTimeout,
+		Logger: slog.New(slog.DiscardHandler),
+	}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	err := server.Serve(s.Packets)
+	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

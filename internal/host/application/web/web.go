@@ -1,0 +1,157 @@
+// Package web is HTTP as an application of flows: HTTP/1.1 (RFC 9112), HTTP/2
+// (RFC 9113) and HTTP/3 (RFC 9114), and a server that answers every request with a body
+// of the flow's size.
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/socket"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+// longestHeader bounds the header of a response, in bytes.
+const longestHeader = 64 << 10
+
+// agent is the User-Agent of requests.
+const agent = "linerate"
+
+// Protocol is HTTP of the version that the flow's protocol is.
+type Protocol struct{}
+
+// Session is a client's session.
+func (Protocol) Session(d *application.Dialer) application.Session {
+	switch d.Spec().Protocol {
+	case flow.HTTP2:
+		return newSession(d, dial2)
+	case flow.HTTP3:
+		return newSession(d, dial3)
+	}
+	return newPlain(d)
+}
+
+// transport is an open connection of HTTP/2 or HTTP/3, whose requests are streams.
+type transport interface {
+	RoundTrip(*http.Request) (*http.Response, error)
+	Close()
+	// Ended notes in x what the connection sent again meanwhile.
+	Ended(x *application.Exchange)
+}
+
+// session makes requests over the streams of one connection at a time.
+type session struct {
+	d      *application.Dialer
+	dial   func(ctx context.Context, d *application.Dialer, x *application.Exchange) (transport, error)
+	shared *application.Shared[transport]
+	url    string
+}
+
+func newSession(d *application.Dialer, dial func(context.Context, *application.Dialer, *application.Exchange) (transport, error)) *session {
+	return &session{d: d, dial: dial, shared: application.NewShared[transport](d), url: address(d)}
+}
+
+// Close closes the connection.
+func (s *session) Close() { s.shared.Close() }
+
+// Do makes a request.
+func (s *session) Do(ctx context.Context, x *application.Exchange) error {
+	l, err := s.shared.Get(ctx, func() (transport, error) { return s.dial(ctx, s.d, x) })
+	if err != nil {
+		return err
+	}
+	err = s.exchange(ctx, l.Conn, x)
+	l.Conn.Ended(x)
+	s.shared.Release(l, err != nil && ctx.Err() == nil) // a stream that is given up is reset by itself
+	return err
+}
+
+func (s *session) exchange(ctx context.Context, c transport, x *application.Exchange) error {
+	request, err := s.request(ctx)
+	if err != nil {
+		return err
+	}
+	began := socket.Now()
+	response, err := c.RoundTrip(request)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	began = x.Phase(record.PhaseFirstByte, began)
+	_, err = io.Copy(io.Discard, response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return cause(ctx, err)
+	}
+	x.Phase(record.PhaseLastByte, began)
+	x.Answer(outcome(response.StatusCode))
+	return nil
+}
+
+// request is the flow's request.
+func (s *session) request(ctx context.Context) (*http.Request, error) {
+	method, body := http.MethodGet, io.Reader(nil)
+	size := int64(s.d.Spec().Request)
+	if size > 0 {
+		method, body = http.MethodPost, newPayload(size)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.url, body)
+	if err != nil {
+		return nil, err
+	}
+	request.ContentLength = size
+	request.Header.Set("User-Agent", agent)
+	return request, nil
+}
+
+// cause is why a request failed: that its time was over, rather than what that broke.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// outcome is an answer's status, and whether it is an error.
+func outcome(status int) (text string, failed bool) {
+	return strconv.Itoa(status), status >= http.StatusBadRequest
+}
+
+// encrypted reports whether connections of a flow have TLS.
+func encrypted(spec flow.Spec) bool {
+	return spec.Protocol == flow.HTTP3 || spec.TLS != "" && spec.TLS != flow.TLSOff
+}
+
+// address is the URL of a flow's requests.
+func address(d *application.Dialer) string {
+	scheme, path := "http", d.Spec().Path
+	if encrypted(d.Spec()) {
+		scheme = "https"
+	}
+	if path == "" {
+		path = "/"
+	}
+	return scheme + "://" + d.Host() + path
+}
+
+// payload reads as so many bytes, which compress as ill as any.
+type payload struct{ left int64 }
+
+func newPayload(bytes int64) io.ReadCloser {
+	socket.FillPayload()
+	return &payload{bytes}
+}
+
+func (p *payload) Read(b []byte) (int, error) {
+	if p.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(int64(len(b)), p.left)], socket.Payload[:])
+	p.left -= int64(n)
+	return n, nil
+}
+
+func (p *payload) Close() error { return nil }

@@ -1,0 +1,212 @@
+// Package frames makes the Ethernet frames of a flow of UDP datagrams, and finds out
+// where they go.
+//
+// A frame has the headers of Ethernet, IP and UDP (RFC 894, RFC 791 or RFC 8200, RFC 768)
+// with whole checksums, so that a receiver's kernel throws away what was altered on the
+// way. It goes to whichever interface the route of this host names, and to the neighbour
+// that is resolved there when it is asked: a later change of either is not followed.
+//
+// It transmits nothing (package packet of internal/kernel does), and keeps no pace.
+package frames
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"linerate/internal/model/checksum"
+)
+
+// HeaderBytes is what a payload begins with: what the sender says of each datagram.
+const HeaderBytes = 16
+
+// Path is between two ends, as frames have it.
+type Path struct {
+	Local, Remote netip.AddrPort
+	Interface     string
+	MTU           int
+	From, To      [6]byte // MAC addresses; To is the next hop's
+}
+
+// Options are what the frames of a flow are like.
+type Options struct {
+	// Payloads are the sizes of the UDP payload, which frames have in turn, HeaderBytes at
+	// least.
+	Payloads []int
+	// Tuples is how many combinations of addresses and ports frames have in turn; 0: one.
+	// Source ports from 1024 on vary first, beginning with the path's own, and source
+	// addresses behind them.
+	Tuples int
+	// TrafficClass is the byte of DSCP and ECN.
+	TrafficClass byte
+	// Fill is what payload has behind its header; its bytes are used again and again.
+	Fill []byte
+}
+
+// Sizes of headers, and where things are in them.
+const (
+	ethernet, ipv4, ipv6, udp = 14, 20, 40, 8
+
+	lowestPort = 1024
+	ports      = 1<<16 - lowestPort
+	hops       = 64 // time to live, hop limit
+	protocol   = 17
+)
+
+// Sources are the networks of the addresses that frames have beside the flow's own, which
+// are for benchmarks (RFC 2544, appendix C.2.2; RFC 5180, section 8).
+var (
+	source4 = netip.MustParseAddr("198.18.0.0")
+	source6 = netip.MustParseAddr("2001:2::")
+)
+
+// Maker makes a flow's frames. The zero value is not usable. One goroutine at a time may
+// use it.
+type Maker struct {
+	path      Path
+	templates []template // in turn
+	tuples    uint64
+	ip        int   // bytes of the IP header
+	round     int64 // payload of a round of templates
+}
+
+// template is a frame whose header is zero, and whose checksums are not yet there.
+type template struct {
+	bytes   []byte
+	payload int
+	ip      uint64 // sum of IPv4's header
+	udp     uint64 // sum of the pseudo-header, UDP's and the payload
+}
+
+// New makes a maker; it fails where a payload has no room for its header, or a frame is
+// longer than the path's MTU allows.
+func New(p Path, o Options) (*Maker, error) {
+	m := &Maker{path: p, tuples: uint64(max(1, o.Tuples)), ip: ipv4}
+	if p.Remote.Addr().Is6() {
+		m.ip = ipv6
+	}
+	if len(o.Payloads) == 0 || len(o.Fill) == 0 {
+		return nil, errors.New("frames have no payload")
+	}
+	made := map[int]template{}
+	for _, payload := range o.Payloads {
+		switch whole := ethernet + m.ip + udp + payload; {
+		case payload < HeaderBytes:
+			return nil, fmt.Errorf("a frame of %d bytes has no room for %d bytes of payload: expected %d at least", whole+4, HeaderBytes, whole-payload+HeaderBytes+4)
+		case p.MTU != 0 && m.ip+udp+payload > p.MTU:
+			return nil, fmt.Errorf("a frame of %d bytes is longer than the MTU of %d of %s allows, %d", whole+4, p.MTU, p.Interface, p.MTU+ethernet+4)
+		}
+		t, there := made[payload]
+		if !there {
+			t = m.template(payload, o)
+			made[payload] = t
+		}
+		m.templates = append(m.templates, t)
+		m.round += int64(payload)
+	}
+	return m, nil
+}
+
+func (m *Maker) template(payload int, o Options) template {
+	b := make([]byte, ethernet+m.ip+udp+payload)
+	copy(b, m.path.To[:])
+	copy(b[6:], m.path.From[:])
+	h, u := b[ethernet:], b[ethernet+m.ip:]
+	t := template{bytes: b, payload: payload}
+	big := binary.BigEndian
+	if m.ip == ipv4 {
+		big.PutUint16(b[12:], 0x0800)
+		h[0], h[1], h[8], h[9] = 0x45, o.TrafficClass, hops, protocol
+		big.PutUint16(h[2:], uint16(ipv4+udp+payload))
+		big.PutUint16(h[6:], 0x4000) // not to be fragmented
+	} else {
+		big.PutUint16(b[12:], 0x86dd)
+		big.PutUint32(h, 6<<28|uint32(o.TrafficClass)<<20)
+		big.PutUint16(h[4:], uint16(udp+payload))
+		h[6], h[7] = protocol, hops
+	}
+	local, remote := m.path.Local.Addr().AsSlice(), m.path.Remote.Addr().AsSlice()
+	copy(h[m.addresses():], local)
+	copy(h[m.addresses()+len(local):], remote)
+	t.ip = checksum.Sum(h[:m.ip]) - checksum.Sum(local)
+	big.PutUint16(u[2:], m.path.Remote.Port())
+	big.PutUint16(u[4:], uint16(udp+payload))
+	for rest := u[udp+HeaderBytes:]; len(rest) > 0; {
+		rest = rest[copy(rest, o.Fill):]
+	}
+	t.udp = checksum.Sum(u) + checksum.Sum(remote) + protocol + udp + uint64(payload)
+	return t
+}
+
+// addresses is where they begin in the IP header.
+func (m *Maker) addresses() int {
+	if m.ip == ipv4 {
+		return 12
+	}
+	return 8
+}
+
+// Bytes is the size of the frame with this number, without its check sequence.
+func (m *Maker) Bytes(number uint64) int { return len(m.of(number).bytes) }
+
+// Most is the size of the largest frame.
+func (m *Maker) Most() (bytes int) {
+	for _, t := range m.templates {
+		bytes = max(bytes, len(t.bytes))
+	}
+	return bytes
+}
+
+// Payload is what the first so many frames carry, as UDP payload.
+func (m *Maker) Payload(frames int64) int64 {
+	turns, rest := frames/int64(len(m.templates)), frames%int64(len(m.templates))
+	sum := turns * m.round
+	for _, t := range m.templates[:rest] {
+		sum += int64(t.payload)
+	}
+	return sum
+}
+
+func (m *Maker) of(number uint64) *template { return &m.templates[number%uint64(len(m.templates))] }
+
+// Make writes the frame with this number to b, which has Bytes, all but the header of its
+// payload, which put writes.
+func (m *Maker) Make(b []byte, number uint64, put func(header []byte)) {
+	t := m.of(number)
+	copy(b, t.bytes)
+	tuple := number % m.tuples
+	port := uint64(m.path.Local.Port())
+	if tuple > 0 {
+		port = lowestPort + (port+ports-lowestPort+tuple)%ports
+	}
+	h, u := b[ethernet:], b[ethernet+m.ip:]
+	address := h[m.addresses() : (m.ip+m.addresses())/2] // the first of two
+	if further := uint32(tuple / ports); further > 0 {
+		base := source4
+		if m.ip == ipv6 {
+			base = source6
+		}
+		copy(address, base.AsSlice())
+		last := address[len(address)-4:]
+		binary.BigEndian.PutUint32(last, binary.BigEndian.Uint32(last)+further)
+	}
+	source := checksum.Sum(address)
+	if m.ip == ipv4 {
+		binary.BigEndian.PutUint16(h[10:], ^checksum.Fold(t.ip+source))
+	}
+	binary.BigEndian.PutUint16(u, uint16(port))
+	put(u[udp : udp+HeaderBytes])
+	check := ^checksum.Fold(t.udp + source + port + checksum.Sum(u[udp:udp+HeaderBytes]))
+	if check == 0 {
+		check = 0xffff // 0 says that there is none
+	}
+	binary.BigEndian.PutUint16(u[6:], check)
+}
+
+// mac reads an address of Ethernet; false: it is none.
+func mac(text string) (address [6]byte, ok bool) {
+	a, err := net.ParseMAC(text)
+	return [6]byte(append(a, address[:]...)), err == nil && len(a) == len(address)
+}

@@ -1,0 +1,148 @@
+package replay
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// matcher knows the frames of a capture by what a router leaves alone: everything from IP
+// on, but the time to live and IPv4's header checksum; of what is not IP, everything from
+// the EtherType on. VLAN tags do not count.
+type matcher struct {
+	seed maphash.Seed
+	// same has the frames of a hash, in the order of sending, and like those that have its
+	// addresses, ports and identification, whatever else they have.
+	same, like map[uint64]*group
+	received   []bool
+	sent       []atomic.Int64 // when each was handed to the kernel; 0: it was not
+	highest    int            // of those that arrived, one more
+	counts     record.ReplayReceived
+	latency    *hdrhistogram.Histogram
+	scratch    []byte
+}
+
+// group are frames that look the same; those before next have arrived.
+type group struct {
+	frames []int32
+	next   int
+}
+
+func newMatcher(frames []Frame) *matcher {
+	m := &matcher{
+		seed: maphash.MakeSeed(), same: map[uint64]*group{}, like: map[uint64]*group{},
+		received: make([]bool, len(frames)), sent: make([]atomic.Int64, len(frames)),
+		latency: stats.NewHistogram(),
+	}
+	for i, f := range frames {
+		same, like := m.hashes(f.Data)
+		add(m.same, same, int32(i))
+		add(m.like, like, int32(i))
+	}
+	return m
+}
+
+func add(to map[uint64]*group, hash uint64, i int32) {
+	g := to[hash]
+	if g == nil {
+		g = &group{}
+		to[hash] = g
+	}
+	g.frames = append(g.frames, i)
+}
+
+// hashes are of all that a router leaves alone, and of what names the packet.
+func (m *matcher) hashes(b []byte) (same, like uint64) {
+	h := parse(b)
+	if h.ip == 0 {
+		hash := maphash.Bytes(m.seed, b[ethernet-2:])
+		return hash, hash
+	}
+	m.scratch = append(m.scratch[:0], b[h.ip:h.end]...)
+	p := m.scratch
+	var name [2*16 + 2 + 8 + 1]byte
+	copy(name[:], b[h.addr:h.addr+2*h.addrLen])
+	if h.six {
+		p[7] = 0
+	} else {
+		p[8], p[10], p[11] = 0, 0, 0
+		copy(name[32:], p[4:6])
+	}
+	if h.l4 != 0 {
+		most := 4
+		if h.protocol == tcp {
+			most = 8 // ports and sequence number
+		}
+		copy(name[34:], b[h.l4:min(h.l4+most, h.end)])
+	}
+	name[42] = h.protocol
+	return maphash.Bytes(m.seed, p), maphash.Bytes(m.seed, name[:])
+}
+
+// wasSent notes when a frame is handed to the kernel. Another goroutine may receive.
+func (m *matcher) wasSent(i int, at int64) { m.sent[i].Store(at) }
+
+// arrived matches a frame that has been received, at an instant.
+func (m *matcher) arrived(b []byte, at int64) {
+	if len(b) < ethernet {
+		m.counts.Other++
+		return
+	}
+	same, like := m.hashes(b)
+	if g := m.same[same]; g != nil {
+		if i, ok := m.next(g); ok {
+			m.match(i, at, len(g.frames) == 1)
+		} else {
+			m.counts.Duplicates++
+		}
+		return
+	}
+	if g := m.like[like]; g != nil {
+		if i, ok := m.next(g); ok {
+			m.counts.Altered++
+			m.match(i, at, len(g.frames) == 1)
+			return
+		}
+	}
+	m.counts.Other++
+}
+
+// next is the first frame of a group that has been sent and has not arrived.
+func (m *matcher) next(g *group) (int, bool) {
+	for ; g.next < len(g.frames); g.next++ {
+		if i := int(g.frames[g.next]); !m.received[i] {
+			return i, m.sent[i].Load() != 0
+		}
+	}
+	return 0, false
+}
+
+// match enters that a frame has arrived. Of frames that look the same it is not known which
+// one has, if some are lost: only one that is the only one of its kind is timed.
+func (m *matcher) match(i int, at int64, only bool) {
+	m.received[i] = true
+	m.counts.Received++
+	if i+1 < m.highest {
+		m.counts.Reordered++ // RFC 4737, type P
+	}
+	m.highest = max(m.highest, i+1)
+	if only {
+		stats.Record(m.latency, max(0, at-m.sent[i].Load()))
+	}
+}
+
+// result is what became of the first so many frames, which were sent.
+func (m *matcher) result(sent int) (*record.ReplayReceived, error) {
+	out := m.counts
+	out.Lost = int64(sent) - out.Received
+	if m.latency.TotalCount() == 0 {
+		return &out, nil
+	}
+	var err error
+	out.Latency, err = stats.Distribution(m.latency)
+	return &out, err
+}
