@@ -19,6 +19,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
 )
 
 // What a flow is limited by.
@@ -34,6 +35,7 @@ const (
 	InterfaceQueue   = "interface queue"   // the sending interface, whose queue was never empty, and whose rate is not known
 	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
 	NoAnswer         = "no answer"         // nothing is acknowledged any more
+	Loss             = "loss"              // of datagrams, behind the sending host
 )
 
 const (
@@ -62,15 +64,21 @@ const (
 	loaded, always = 0.6, 0.9
 	// stalled: so many timeouts in a row have gone unanswered.
 	stalled = 2
-	// spent is a processor that has nothing left to give, and working the share of
+	// Spent is a processor that has nothing left to give, and working the share of
 	// one that a program uses at least to be what wants more of it.
-	spent   = 0.95
+	Spent   = 0.95
 	working = 0.2
 	// lossy is the share of bytes sent again from which on congestion control is
 	// seen at work, whatever else is busy.
 	lossy = 1e-3
+	// shortQueue is the share of bytes lost in the queue of its own host's interface from which
+	// on that is too short for a flow, and not just probed by it: cubic and reno slow down before.
+	shortQueue = 0.05
 	// acknowledgedLeast is the share of a link that acknowledgements take which is worth a word.
 	acknowledgedLeast = 0.02
+	// nearlyAll of what a host sends or receives goes by links that are full, where they hold
+	// it back.
+	nearlyAll = 0.9
 	// even: flows of two directions have about as much of a link each.
 	even = 0.9
 	// A queue stands somewhere on the path when a round trip takes so many times
@@ -90,7 +98,7 @@ type Verdict struct {
 // order. Flows have their Path, as far as it is known. Complete says that the topology
 // has every link of the paths; otherwise a slower one may be between the two ends.
 func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology, complete bool) []Verdict {
-	s := scene{record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete}
+	s := newScene(record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete)
 	verdicts := make([]Verdict, len(flows))
 	for i, f := range flows {
 		v := &verdicts[i]
@@ -111,19 +119,40 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 // scene is what a flow is looked at in.
 type scene struct {
 	record.Trial // flows, hosts and window alone
-	over         *topology.Topology
+	loads        []load
 	known        bool // every link of the path
+}
+
+// load is an interface in one direction.
+type load struct {
+	limits.Load
+	end     string  // Load.At as paths spell it
+	planned float64 // what flows got on whose path it is, in bit/s
+}
+
+func newScene(t record.Trial, over *topology.Topology, known bool) scene {
+	s := scene{Trial: t, known: known}
+	for one := range limits.Loads(t.Hosts, over) {
+		l := load{Load: one, end: one.At.String()}
+		for _, f := range t.Flows {
+			if onPath(f, l) {
+				l.planned += f.GoodputBps
+			}
+		}
+		s.loads = append(s.loads, l)
+	}
+	return s
 }
 
 // stream names what held a TCP flow back; empty: not attributable.
 func (s scene) stream(f record.Flow) (by, why string) {
 	info := f.SenderInfo
 	if info == nil {
-		return "", ""
+		return s.together(f)
 	}
 	least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6)
-	rwnd, sndbuf := share(f.RwndLimitedS, f.BusyS), share(f.SndbufLimitedS, f.BusyS)
-	link, carried := s.full(f)
+	rwnd, sndbuf := max(share(f.RwndLimitedS, f.BusyS), f.RwndFullShare), share(f.SndbufLimitedS, f.BusyS)
+	link, carried := s.full(f, true)
 	full := carried != ""
 	own := full && f.GoodputBps >= fair*s.evenShare(link) // and its part of the link
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
@@ -160,9 +189,9 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case exhausted:
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
-		return starved(f), fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS))
+		return starved(f, fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS)))
 	case f.DryShare >= most:
-		return starved(f), fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare))
+		return starved(f, fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare)))
 	}
 	if why := s.backpressure(f); why != "" {
 		return InterfaceQueue, why
@@ -170,13 +199,33 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	return s.congestion(f, busy)
 }
 
-// starved is who leaves a sender without data: linerate's own program, which
-// always has more, when it does not come to write it.
-func starved(f record.Flow) string {
-	if f.SendMode != "" {
-		return Generator
+// together is for the connections of a program that are counted together: which links they
+// take is not known. Empty: not attributable.
+func (s scene) together(f record.Flow) (by, why string) {
+	if f.Process == "" {
+		return "", ""
 	}
-	return Application
+	if links := cmp.Or(s.allFull(f.From, true), s.allFull(f.To, false)); links != "" {
+		return FullLink, links
+	}
+	if f.DryShare >= most {
+		return Application, fmt.Sprintf("no connection of its program had anything left to send at %s of the readings", unit.FormatPercent(f.DryShare))
+	}
+	return "", ""
+}
+
+// starved is who leaves a sender without data: linerate's own program, which
+// always has more, when it does not come to write it, or its buffer, if that is sent before any
+// program can write again.
+func starved(f record.Flow, why string) (string, string) {
+	holds := share(8e3*float64(f.SndbufBytes), f.GoodputBps) // ms
+	switch {
+	case f.SendMode == "":
+		return Application, why
+	case holds > 0 && holds < prompt:
+		return SendBuffer, fmt.Sprintf("%s; its buffer of %s holds %s of the flow", why, unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatSeconds(holds/1e3))
+	}
+	return Generator, why
 }
 
 // buffer distinguishes a send buffer that is too small from one that is full because a queue
@@ -206,6 +255,12 @@ func (s scene) unlessBehind(f record.Flow, by, why string) (string, string) {
 // receiver distinguishes a slow receiver from one whose window is small.
 func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
 	waited := fmt.Sprintf("waited for the receiver's window %s of the time", unit.FormatPercent(rwnd))
+	if rwnd <= f.RwndFullShare {
+		waited = fmt.Sprintf("the receiver's window was full at %s of the readings", unit.FormatPercent(rwnd))
+	}
+	if f.RcvbufBytes > 0 {
+		waited += fmt.Sprintf(", of a receive buffer of %s at %s", unit.FormatBytes(float64(f.RcvbufBytes)), f.To)
+	}
 	open := int64(f.SenderInfo.SndWnd)
 	lay := share(8e3*float64(f.UnreadBytes), f.GoodputBps)   // ms, by Little's law
 	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
@@ -240,6 +295,9 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		}
 	}
 	own := stands && !measured && !s.known && s.ownQueue(f, missing)
+	if stands && !own && !measured && !s.known && s.evener(f.To, f.From) {
+		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which have an even rate", f.To, f.From)
+	}
 	switch {
 	case own:
 		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From)
@@ -251,14 +309,24 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	allowed := float64(info.SndCwnd) * float64(info.SndMSS)
 	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy && flying < most*allowed {
 		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s", unit.FormatBytes(flying), unit.FormatBytes(allowed))
+		if info.Lacking("snd_wnd_bytes") != "" {
+			why += "; the receiver's window is not known (snd_wnd in TCP_INFO, since Linux 5.4)"
+		}
 		if cpu := s.spentCPU(f); cpu != "" {
 			return Generator, cpu + "; " + why
 		}
 		return "", why
 	}
-	why = fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(allowed))
+	by, why = CongestionWindow, fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(allowed))
 	if lost > 0 {
 		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
+	}
+	if missing >= lossy {
+		where := s.dropped(f, float64(f.RetransSegments)*missing/lost, superFrame/float64(max(info.SndMSS, 1)))
+		if where.queue && where.node == f.From && missing >= shortQueue {
+			by = InterfaceQueue
+		}
+		why = strings.TrimSuffix(why+"; "+where.text, "; ")
 	}
 	if stands || acks != "" {
 		why += "; " + trip.String()
@@ -268,46 +336,10 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 			why += ", perhaps in the queue of the other direction"
 		}
 	}
-	return CongestionWindow, why
+	return by, why
 }
 
 // resent is the share of its bytes that a flow sent again.
 func resent(f record.Flow) float64 {
 	return share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
-}
-
-// datagrams names what held a UDP flow back. Its sender waits for no acknowledgement.
-func (s scene) datagrams(f record.Flow) (by, why string) {
-	_, carried := s.full(f)
-	busy, exhausted := s.exhausted(f)
-	d := cmp.Or(f.Datagrams, &record.Datagrams{})
-	full, late := share(float64(d.BlockedUs)/1e6, s.WindowS), share(float64(d.Skipped), float64(d.Sent+d.Skipped))
-	given := ""
-	if late > 0 {
-		given = fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late), unit.FormatSeconds(flow.MaxLate.Seconds()))
-	}
-	back := s.backpressure(f)
-	held := ""
-	if full >= most {
-		held = fmt.Sprintf("its socket's buffer was full %s of the time", unit.FormatPercent(full))
-	}
-	switch {
-	case reaches(f, f.RateCapBps) && carried == "":
-		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
-	case carried != "":
-		return FullLink, carried
-	case s.shaped(f, held) != "":
-		by, why = FullLink, s.shaped(f, held)
-	case back != "":
-		return InterfaceQueue, back
-	case held != "":
-		by, why = InterfaceQueue, held+": the interface took the datagrams no sooner"
-	case exhausted:
-		by, why = Generator, busy
-	case late > 0 && late >= most*(1-share(f.GoodputBps, f.RateCapBps)):
-		by, why = Generator, "its program did not run in time"
-	default:
-		why = busy
-	}
-	return by, strings.Trim(why+"; "+given, "; ")
 }

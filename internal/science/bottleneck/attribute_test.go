@@ -203,22 +203,22 @@ func TestFlows(t *testing.T) {
 		}), Generator, ""},
 		{"datagrams that wait for room", idly(func(f *record.Flow, t *record.Trial) {
 			udp(f, 0.5)
-			f.Datagrams = &record.Datagrams{Sent: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
+			f.Datagrams = &record.Datagrams{Sent: 500, Received: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
 		}), InterfaceQueue, "full 60 % of the time: the interface"},
 		{"datagrams that wait for a shaper which gets too little CPU time", func(f *record.Flow, t *record.Trial, over *topology.Topology) {
 			for i := range over.Links {
 				over.Links[i].Rate = over.Links[i].Rate * 14 / 10
 			}
 			udp(f, 0.5)
-			f.Datagrams = &record.Datagrams{Sent: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
+			f.Datagrams = &record.Datagrams{Sent: 500, Received: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
 		}, FullLink, "its socket's buffer was full 60 % of the time"},
 		{"datagrams that are late", idly(func(f *record.Flow, _ *record.Trial) {
 			udp(f, 0.5)
-			f.Datagrams = &record.Datagrams{Sent: 600, Skipped: 400}
+			f.Datagrams = &record.Datagrams{Sent: 600, Received: 600, Skipped: 400}
 		}), Generator, "40 % of the datagrams"},
 		{"datagrams of which few are late, and most lost", idly(func(f *record.Flow, _ *record.Trial) {
 			udp(f, 0.5)
-			f.Datagrams = &record.Datagrams{Sent: 990, Skipped: 10}
+			f.Datagrams = &record.Datagrams{Sent: 990, Received: 910, Lost: 80, Skipped: 10}
 		}), "", ""},
 		{"datagrams that go missing", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.5) }), "", ""},
 	} {

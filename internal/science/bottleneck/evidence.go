@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -15,11 +16,11 @@ import (
 
 // full finds a link at one of the flow's hosts, or on its path, that is full in
 // the flow's direction, and what shows it; "": none is. Frames may leave and arrive by
-// another interface than they are meant to.
-func (s scene) full(f record.Flow) (link limits.Load, why string) {
-	for l := range limits.Loads(s.Hosts, s.over) {
+// another interface than they are meant to. Own: the link by which its host sends counts, too.
+func (s scene) full(f record.Flow, own bool) (link load, why string) {
+	for _, l := range s.loads {
 		rate := float64(l.Shape.Rate)
-		if !crosses(f, l) || rate <= 0 {
+		if !s.crosses(f, l) || rate <= 0 || !own && l.From.Node == f.From {
 			continue
 		}
 		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate)), l.String()
@@ -35,7 +36,27 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)
 		}
 	}
-	return limits.Load{}, ""
+	return load{}, ""
+}
+
+// allFull says which links out of a host, or into it, are full, if nearly all that it sends or
+// receives goes by these; "": other links have room.
+func (s scene) allFull(host string, out bool) string {
+	var list []string
+	var full, all float64
+	for _, l := range s.loads {
+		if l.At.Node != host || l.Out != out {
+			continue
+		}
+		if all += l.Bps; l.Full() {
+			full += l.Bps
+			list = append(list, fmt.Sprintf("%s of %s %s", unit.FormatPercent(l.Share()), unit.FormatRate(float64(l.Shape.Rate)), l.String()))
+		}
+	}
+	if full < nearlyAll*all {
+		return ""
+	}
+	return strings.Join(list, "; ")
 }
 
 // acknowledging says which share of a link's rate is not data of the flows that cross it,
@@ -43,11 +64,11 @@ func (s scene) full(f record.Flow) (link limits.Load, why string) {
 // Data is what was received and what was sent again. SentBytes would be too much: TCP adds a
 // segment to bytes_sent before the host's own queue takes it, and adds it again when a
 // refused one is sent anew (__tcp_transmit_skb in net/ipv4/tcp_output.c).
-func (s scene) acknowledging(f record.Flow, l limits.Load) string {
+func (s scene) acknowledging(f record.Flow, l load) string {
 	acknowledged, data := false, 0.0
 	for _, other := range s.Flows {
 		acknowledged = acknowledged || other.From == f.To && other.To == f.From && flow.Of(other.Protocol).Name == flow.TCP && other.ReceivedBytes > 0
-		if frame := limits.FrameOf(other); crosses(other, l) && frame.Check() == nil {
+		if frame := limits.FrameOf(other); s.crosses(other, l) && frame.Check() == nil {
 			data += 8 * float64(other.ReceivedBytes+other.ResentBytes()) * (1 + frame.Headers()/float64(frame.Payload()))
 		}
 	}
@@ -70,13 +91,34 @@ func (s scene) queuedAt(host string) string {
 	return "before a link on the path"
 }
 
-// crosses: the flow's data goes out of the interface, or into it. A path is an interface that
-// it leaves by and one that it enters by, by turns.
-func crosses(f record.Flow, l limits.Load) bool {
-	if l.Out && l.At.Node == f.From || !l.Out && l.At.Node == f.To {
+// crosses: the flow's data goes out of the interface, or into it. Another interface of its
+// hosts than the one on its path counts if its frames may take that one instead, as with ARP
+// flux: unless both are on the paths of flows, and its own carried all that they got.
+func (s scene) crosses(f record.Flow, l load) bool {
+	if onPath(f, l) {
 		return true
 	}
-	at := slices.Index(f.Path, l.At.String())
+	if !(l.Out && l.At.Node == f.From || !l.Out && l.At.Node == f.To) || leastCarried*f.GoodputBps > l.Bps {
+		return false
+	}
+	if l.planned == 0 {
+		return true
+	}
+	for _, own := range s.loads {
+		if own.At.Node == l.At.Node && own.Out == l.Out && onPath(f, own) {
+			return own.Bps < leastCarried*own.planned
+		}
+	}
+	return true
+}
+
+// leastCarried is the share of what flows got that an interface on all of their paths has
+// carried at least; the two are not read at the same instant.
+const leastCarried = 0.9
+
+// onPath: a path is an interface that the flow leaves by and one that it enters by, by turns.
+func onPath(f record.Flow, l load) bool {
+	at := slices.Index(f.Path, l.end)
 	return at >= 0 && (at%2 == 0) == l.Out
 }
 
@@ -124,8 +166,8 @@ var fairQueues = []string{"fq", "fq_codel", "cake", "sfq", "fq_pie"}
 func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measured bool) {
 	back := slices.Clone(f.Path)
 	slices.Reverse(back)
-	for l := range limits.Loads(s.Hosts, s.over) {
-		if at := slices.Index(back, l.At.String()); at < 0 || (at%2 == 0) != l.Out || l.Bps <= 0 {
+	for _, l := range s.loads {
+		if at := slices.Index(back, l.end); at < 0 || (at%2 == 0) != l.Out || l.Bps <= 0 {
 			continue
 		}
 		out := l.From
@@ -154,8 +196,8 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measur
 }
 
 // meanRTTUs is the mean of the sender's smoothed round-trip times at its readings in the
-// window; where there are none, the one at the window's end.
-func (s scene) meanRTTUs(f record.Flow) float64 {
+// window; false: there are none, and it is the one at the window's end.
+func (s scene) meanRTTUs(f record.Flow) (us float64, mean bool) {
 	h, _ := s.Reading(f.From)
 	sum, n := 0.0, 0.0
 	for _, sample := range h.Series {
@@ -166,9 +208,9 @@ func (s scene) meanRTTUs(f record.Flow) float64 {
 		}
 	}
 	if n == 0 {
-		return float64(f.SenderInfo.RTTUs)
+		return float64(f.SenderInfo.RTTUs), false
 	}
-	return sum / n
+	return sum / n, true
 }
 
 // opposing is the goodput of the flows in the direction of a flow's acknowledgements.
@@ -182,10 +224,10 @@ func (s scene) opposing(f record.Flow) (bps float64) {
 }
 
 // evenShare is what each of the flows that cross a full link has on average.
-func (s scene) evenShare(l limits.Load) float64 {
+func (s scene) evenShare(l load) float64 {
 	sum, flows := 0.0, 0.0
 	for _, other := range s.Flows {
-		if crosses(other, l) {
+		if s.crosses(other, l) {
 			sum += other.GoodputBps
 			flows++
 		}
@@ -193,18 +235,44 @@ func (s scene) evenShare(l limits.Load) float64 {
 	return share(sum, flows)
 }
 
-// ownQueue: the queue that makes a flow's round trips long may be taken for the one before
-// its own data. Where other flows go in the opposite direction, its acknowledgements may
-// have waited in theirs instead; then it has to have lost something, or to be as fast as
-// they are, or faster.
-func (s scene) ownQueue(f record.Flow, lost float64) bool {
-	own := 0.0
-	for _, other := range s.Flows {
-		if other.From == f.From && other.To == f.To {
-			own += other.GoodputBps
+// received is what all flows from one host to another received in each part of the window.
+func (s scene) received(from, to string) (bins []int64) {
+	for _, f := range s.Flows {
+		if f.From != from || f.To != to {
+			continue
+		}
+		if bins == nil {
+			bins = slices.Clone(f.Bins)
+		}
+		bins = bins[:min(len(bins), len(f.Bins))]
+		for i := range bins {
+			bins[i] += f.Bins[i]
 		}
 	}
-	return lost >= lossy || own >= even*s.opposing(f)
+	return bins
+}
+
+// evener reports whether only the flows from one host to the other had an even rate, and not
+// those in the opposite direction: a link that is full empties its queue at its rate, while the
+// others' acknowledgements, which wait in that queue, let them send as they get through.
+func (s scene) evener(from, to string) bool {
+	return s.opposing(record.Flow{From: from, To: to}) > 0 && steady(s.received(from, to)) && !steady(s.received(to, from))
+}
+
+// ownQueue: the queue that makes a flow's round trips long may be taken for the one before
+// its own data. Where other flows go in the opposite direction, its acknowledgements may
+// have waited in theirs instead. Its own it is if it has lost something, or has the more even
+// rate, or, if neither direction has, is about as fast as they are, or faster. If only they
+// have an even rate, it is its own if it is about as fast: links of one rate are both full.
+func (s scene) ownQueue(f record.Flow, lost float64) bool {
+	own, others := s.opposing(record.Flow{From: f.To, To: f.From}), s.opposing(f)
+	switch {
+	case s.evener(f.To, f.From):
+		return own >= even*others && others >= even*own
+	case lost >= lossy, s.evener(f.From, f.To):
+		return true
+	}
+	return own >= even*others
 }
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly
@@ -212,20 +280,15 @@ func (s scene) ownQueue(f record.Flow, lost float64) bool {
 // fq wait for their pacing, which is no such sign.
 func (s scene) backpressure(f record.Flow) string {
 	h, _ := s.Reading(f.From)
-	for l := range limits.Loads(s.Hosts, s.over) {
-		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !crosses(f, l) || delayed(h, l.At.Interface) {
+	for _, l := range s.loads {
+		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !s.crosses(f, l) || delayed(h, l.At.Interface) {
 			continue
 		}
 		kind := rootKind(h, l.At.Interface)
 		if waits, _ := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
 			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
 		}
-		drops := 0.0
-		for _, q := range h.End.Qdiscs {
-			if q.Interface == l.At.Interface {
-				drops = max(drops, dropped(h, q))
-			}
-		}
+		_, drops := queueDrops(h, l.At.Interface)
 		if lost := max(float64(f.RetransSegments), datagramsLost(f)); drops > 0 && drops >= most*lost && lost > 0 {
 			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, drops)
 		}
@@ -238,16 +301,11 @@ func (s scene) backpressure(f record.Flow) string {
 // of what is lost; "": none does.
 func (s scene) shaped(f record.Flow, held string) string {
 	h, _ := s.Reading(f.From)
-	for l := range limits.Loads(s.Hosts, s.over) {
-		if !l.Out || l.At.Node != f.From || l.Shape.Rate <= 0 || !crosses(f, l) || l.Share() < most {
+	for _, l := range s.loads {
+		if !l.Out || l.At.Node != f.From || l.Shape.Rate <= 0 || !s.crosses(f, l) || l.Share() < most {
 			continue
 		}
-		drops := 0.0
-		for _, q := range h.End.Qdiscs {
-			if q.Interface == l.At.Interface {
-				drops = max(drops, dropped(h, q))
-			}
-		}
+		_, drops := queueDrops(h, l.At.Interface)
 		why := held
 		if lost := datagramsLost(f); why == "" && drops > 0 && drops >= most*lost && lost > 0 {
 			why = fmt.Sprintf("%.0f packets were dropped there", drops)
@@ -259,11 +317,17 @@ func (s scene) shaped(f record.Flow, held string) string {
 	return ""
 }
 
+// datagramsLost is how many datagrams a flow lost: all, where its receiver got none and so knows
+// of no loss.
 func datagramsLost(f record.Flow) float64 {
-	if f.Datagrams == nil {
+	d := f.Datagrams
+	switch {
+	case d == nil:
 		return 0
+	case d.Received+d.Lost == 0:
+		return float64(d.Sent)
 	}
-	return float64(f.Datagrams.Lost)
+	return float64(d.Lost)
 }
 
 // rootKind is the kind of an interface's first qdisc.
@@ -281,10 +345,10 @@ func rootKind(h record.HostReading, port string) string {
 func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
-		if h.GeneratorCPU >= spent {
+		if h.GeneratorCPU >= Spent {
 			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU), name), true
 		}
-		if load := hostload.UsableOf(h); load.Busy >= spent {
+		if load := hostload.UsableOf(h); load.Busy >= Spent {
 			why = fmt.Sprintf("%s, and moving bytes took %s of one", load, unit.FormatPercent(h.GeneratorCPU))
 			if h.GeneratorCPU >= working {
 				return why, true
@@ -299,7 +363,7 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 func (s scene) spentCPU(f record.Flow) string {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
-		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= spent && (c.Kernel() >= working || h.GeneratorCPU >= working) {
+		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= Spent && (c.Kernel() >= working || h.GeneratorCPU >= working) {
 			return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, name, unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()))
 		}
 	}

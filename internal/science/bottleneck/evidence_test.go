@@ -1,8 +1,11 @@
 package bottleneck
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/model/record"
 )
@@ -18,5 +21,31 @@ func TestQueuedAt(t *testing.T) {
 		if got := (scene{Trial: trial}).queuedAt(host); got != strings.ReplaceAll(want, "%s", host) {
 			t.Errorf("%d packets wait: %q, want %q", waits, got, want)
 		}
+	}
+}
+
+// TestManyFlows: four times the flows of a host with several interfaces take some sixteen times
+// as long, since each is compared with the others; a further factor would take minutes of a
+// thousand flows.
+func TestManyFlows(t *testing.T) {
+	took := func(n int) time.Duration {
+		trial, over := sound()
+		several := trial.Flows
+		trial.Flows = nil
+		for i := range n {
+			f := several[i%len(several)]
+			f.ID, f.GoodputBps = fmt.Sprint("f", i), f.GoodputBps*float64(len(several))/float64(n)
+			trial.Flows = append(trial.Flows, f)
+		}
+		best := time.Duration(math.MaxInt64)
+		for range 3 {
+			began := time.Now()
+			attribute(&trial, over, false)
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	if few, many := took(128), took(512); many > 48*few {
+		t.Errorf("128 flows took %v, 512 %v", few, many)
 	}
 }

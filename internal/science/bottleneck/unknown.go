@@ -26,16 +26,22 @@ const (
 // was no queue.
 type roundTrip struct {
 	us, longerUs float64
+	mean         bool // of readings in the window; false: at its end
 	grown        bool // a queue stands somewhere on the path, or hosts are slow to answer
 }
 
 func (s scene) roundTrip(f record.Flow) roundTrip {
-	us, least := s.meanRTTUs(f), float64(f.SenderInfo.MinRTTUs)
-	return roundTrip{us, us - least, least > 0 && us >= queued*least}
+	us, mean := s.meanRTTUs(f)
+	least := float64(f.SenderInfo.MinRTTUs)
+	return roundTrip{us, us - least, mean, least > 0 && us >= queued*least}
 }
 
 func (r roundTrip) String() string {
-	return fmt.Sprintf("RTT %s, without a queue %s", unit.FormatSeconds(r.us/1e6), unit.FormatSeconds((r.us-r.longerUs)/1e6))
+	name := "RTT"
+	if r.mean {
+		name = "mean RTT"
+	}
+	return fmt.Sprintf("%s %s, without a queue %s", name, unit.FormatSeconds(r.us/1e6), unit.FormatSeconds((r.us-r.longerUs)/1e6))
 }
 
 // behindLink is what shows that a flow has all of a link that nothing here describes, such as
@@ -44,7 +50,7 @@ func (r roundTrip) String() string {
 // or window, would only wait longer; and processors that keep a queue filled are fast enough.
 func (s scene) behindLink(f record.Flow) string {
 	trip := s.roundTrip(f)
-	if s.known || !trip.grown || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f) || !s.ownQueue(f, missing(f)) {
+	if s.known || !trip.grown || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || !s.ownQueue(f, missing(f)) {
 		return ""
 	}
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
@@ -58,16 +64,16 @@ func (s scene) behindLink(f record.Flow) string {
 	return trip.String() + ": packets were queued " + s.queuedAt(f.From)
 }
 
-// steady reports whether a flow had the same goodput in each part of the window.
-func steady(f record.Flow) bool {
-	each := len(f.Bins) / windowParts
+// steady reports whether what was received had the same rate in each part of the window.
+func steady(bins []int64) bool {
+	each := len(bins) / windowParts
 	if each == 0 {
 		return false
 	}
 	var parts [windowParts]float64
 	sum := 0.0
 	for i := range parts {
-		for _, bytes := range f.Bins[i*each : (i+1)*each] {
+		for _, bytes := range bins[i*each : (i+1)*each] {
 			parts[i] += float64(bytes)
 		}
 		sum += parts[i]

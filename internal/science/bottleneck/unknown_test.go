@@ -73,3 +73,74 @@ func TestBehindLink(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoseQueue: of two directions whose round trips both wait in a queue between the hosts, the
+// one with an even rate fills it, though it be the slower one by far; the other's
+// acknowledgements wait there. Where neither or both are even, the faster one is taken for it.
+func TestWhoseQueue(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		uneven, against int64   // a part of the flow's own rate, and of the opposite direction's, in thousandths
+		times           float64 // the opposite direction is so many times as fast
+		lost            float64 // share of the flow's bytes
+		want, why       string
+	}{
+		{"a slow link", 5, 200, 40, 0, FullLink, "packets were queued before a link on the path"},
+		{"the other direction's slow link", 200, 5, 0.02, 0, Acknowledgements, "its acknowledgements wait in a queue that the flows from server to client1 fill, which have an even rate"},
+		{"the faster of two even ones", 5, 5, 0.5, 0, FullLink, ""},
+		{"the slower of two even ones", 5, 5, 2, 0, CongestionWindow, "perhaps in the queue of the other direction"},
+		{"the slower of two uneven ones", 200, 200, 2, 0, CongestionWindow, "perhaps in the queue of the other direction"},
+		{"its own short queue in the other direction's long one", 200, 5, 5, 0.004, CongestionWindow, "which have an even rate"},
+		{"a full link on a busy machine, beside another of its rate", 60, 5, 1.05, 0, FullLink, "packets were queued before a link on the path"},
+		{"two full links, of which its own is the slower one", 5, 5, 5, 0.004, FullLink, "packets were queued before a link on the path"},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := trial.Flows[0]
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs, f.GoodputBps = 6000, 24, 55e6
+		f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 30, 34
+		other := f
+		f.RetransBytes = int64(test.lost * float64(max(f.SentBytes, f.AckedBytes)))
+		other.ID, other.From, other.To, other.GoodputBps = "other", f.To, f.From, f.GoodputBps*test.times
+		bins := func(uneven int64) (list []int64) {
+			for i := range int64(20) {
+				list = append(list, 1e6+uneven*1000*(i%8/4))
+			}
+			return list
+		}
+		f.Bins, other.Bins = bins(test.uneven), bins(test.against)
+		for _, host := range []string{f.From, f.To} {
+			reading(&trial, host).Series = nil
+		}
+		trial.Flows = []record.Flow{f, other}
+		attribute(&trial, over, false)
+		if got := trial.Flows[0]; got.LimitedBy != test.want || !strings.Contains(got.LimitedWhy, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, got.LimitedBy, got.LimitedWhy, test.want, test.why)
+		}
+	}
+}
+
+// TestMeanRTT: a round trip is called a mean only where it is one of the window's readings.
+func TestMeanRTT(t *testing.T) {
+	for _, test := range []struct {
+		read []uint32
+		want string
+	}{
+		{nil, "; RTT 300 µs, without a queue 47 µs"},
+		{[]uint32{200, 600}, "; mean RTT 400 µs, without a queue 47 µs"},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs, f.SndbufFullShare, f.SndbufBytes = 300, 47, 0.9, 16384
+		h := reading(&trial, f.From)
+		h.Series = nil
+		for _, us := range test.read {
+			h.Series = append(h.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
+		}
+		attribute(&trial, over, false)
+		if got := trial.Flows[0].LimitedWhy; !strings.Contains(got, test.want) {
+			t.Errorf("%v: %s, want %q", test.read, got, test.want)
+		}
+	}
+}

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/limits"
 )
 
 // grades of record.LatencyGrades, the best first, by the mean buffer delay. The bounds
@@ -68,6 +70,9 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 			l.Grade, l.Means = "", "the load did not fill the path (held back by: "+by+"); bufferbloat shows where it does"
 		}
 	}
+	if at := ownInterface(flows, hosts); at != "" && l.Grade != "" && l.BufferDelayUs < shortUs {
+		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at)
+	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)
 	return l
@@ -85,6 +90,27 @@ func heldByItself(flows []record.Flow) (by string, own bool) {
 	}
 	slices.Sort(causes)
 	return strings.Join(slices.Compact(causes), ", "), len(causes) > 0
+}
+
+// nearlyFull is the share of its rate that the interface of a flow held back by a full link
+// carries, where it is that link: another one would be as fast within a tenth.
+const nearlyFull = 0.9
+
+// ownInterface is the full link of TCP flows where that is the interface of the host that sends
+// them, with a shaper; empty: it is not known to be. TCP small queues (tcp_limit_output_bytes,
+// ip-sysctl.rst) bound what a flow has in the queues of its own host.
+func ownInterface(flows []record.Flow, hosts []record.HostReading) string {
+	for _, f := range flows {
+		if f.LimitedBy != bottleneck.FullLink || flow.Of(f.Protocol).Transport != flow.TCP {
+			return ""
+		}
+	}
+	for l := range limits.Loads(hosts, nil) {
+		if l.Out && l.Share() >= nearlyFull && len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return f.From != l.At.Node }) {
+			return l.At.Node + " " + l.At.Interface
+		}
+	}
+	return ""
 }
 
 func percent(more, of float64) float64 {

@@ -1,11 +1,14 @@
 package bufferbloat
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/sciencetest"
 )
 
 func TestGrade(t *testing.T) {
@@ -86,6 +89,46 @@ func TestNoGrade(t *testing.T) {
 	} {
 		if l := Judge(idle, test.loaded, test.flows, nil); l.Grade != test.want || l.Means == "" || test.want == "" && strings.Count(l.Means, "rate cap") != 1 {
 			t.Errorf("%+v: grade %q (%s), want %q", test.flows, l.Grade, l.Means, test.want)
+		}
+	}
+}
+
+// TestOwnInterface: a short queue is not put down to the path where the full link is the
+// sender's own interface, in which TCP small queues keep it short.
+func TestOwnInterface(t *testing.T) {
+	for _, test := range []struct {
+		share, delayUs float64 // of the shaper's rate
+		by             string
+		want           bool
+	}{
+		{0.94, 9e3, bottleneck.FullLink, true},
+		{0.5, 9e3, bottleneck.FullLink, false},          // another link is full
+		{0.94, 9e3, bottleneck.CongestionWindow, false}, // none is
+		{0.94, 240e3, bottleneck.FullLink, false},       // its queue did fill
+	} {
+		trial := sciencetest.Study.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+		var flows []record.Flow
+		port := ""
+		for _, f := range trial.Flows {
+			if len(f.Path) > 0 && (len(flows) == 0 || f.From == flows[0].From) {
+				_, port, _ = strings.Cut(f.Path[0], ".")
+				f.LimitedBy = test.by
+				flows = append(flows, f)
+			}
+		}
+		for h := range trial.Hosts {
+			host := &trial.Hosts[h]
+			for _, d := range host.Deltas() {
+				for i := range host.Snapshot.Interfaces {
+					if s := &host.Snapshot.Interfaces[i]; s.Interface == port && d.Interface == port && host.Host == flows[0].From {
+						s.Shaper = &record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
+					}
+				}
+			}
+		}
+		l := Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 1000 + test.delayUs}, flows, trial.Hosts)
+		if found := strings.Contains(l.Note, "own interface ("+flows[0].From+" "+port+")"); found != test.want || (l.Note != "") != test.want {
+			t.Errorf("%+v: %q", test, l.Note)
 		}
 	}
 }

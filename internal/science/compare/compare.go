@@ -1,5 +1,5 @@
 // Package compare sets two runs against each other: the treatments that both
-// have, by name, and everything else in which the runs differ.
+// have, by name or levels, and everything else in which the runs differ.
 //
 // Two runs may be months apart. Unlike the treatments of one run they were not
 // randomised together, so that a difference shows that something changed and not what: package stats takes the
@@ -8,6 +8,7 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -32,14 +33,14 @@ func Runs(from, to *record.Run) *record.Comparison {
 	var pairs [][2]*record.Treatment
 	for i := range from.Treatments {
 		mine := &from.Treatments[i]
-		if other := treatment(to, mine.Name); other != nil {
+		if other := treatment(to, from, mine); other != nil {
 			pairs = append(pairs, [2]*record.Treatment{mine, other})
 		} else {
 			c.OnlyFrom = append(c.OnlyFrom, mine.Name)
 		}
 	}
-	for _, t := range to.Treatments {
-		if treatment(from, t.Name) == nil {
+	for i := range to.Treatments {
+		if t := &to.Treatments[i]; treatment(from, to, t) == nil {
 			c.OnlyTo = append(c.OnlyTo, t.Name)
 		}
 	}
@@ -76,8 +77,13 @@ func compared(run *record.Run) record.ComparedRun {
 		Trials: len(run.Trials), Doubts: doubts}
 }
 
-func treatment(run *record.Run, name string) *record.Treatment {
-	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == name })
+// treatment is a run's of the name of like, a treatment of the other run, or, of the same
+// study, of its levels: a factor with one level is in no name. nil: there is none.
+func treatment(run, other *record.Run, like *record.Treatment) *record.Treatment {
+	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == like.Name })
+	if i < 0 && run.Study == other.Study && len(like.Levels) > 0 {
+		i = slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return maps.Equal(t.Levels, like.Levels) })
+	}
 	if i < 0 {
 		return nil
 	}

@@ -187,6 +187,22 @@ func TestNothingInCommon(t *testing.T) {
 	}
 }
 
+// TestOneLevelLeft: a treatment of a study whose factor has lost its other levels, and with
+// them its part of the name, is compared with the one of the same levels.
+func TestOneLevelLeft(t *testing.T) {
+	from := concluded(7, nil)
+	to := concluded(8, func(run *record.Run) {
+		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["fix"] != "arp + source routing" })
+		for i := range run.Trials {
+			run.Trials[i].Treatment = run.Trials[i].Levels["direction"]
+		}
+	})
+	c := Runs(from, to)
+	if !c.Comparable || len(c.Treatments) != 2 || len(c.OnlyFrom) != 2 || len(c.OnlyTo) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestDoubtsAreCarriedAlong(t *testing.T) {
 	from := concluded(7, nil)
 	from.Trust = append(from.Trust, record.Check{Check: "limit", Detail: "above the wire"})

@@ -24,7 +24,7 @@ var addressRules = []rule{
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered", "other-host-frames", "connect-fails"}},
 	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
 	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
-	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
+	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "rx-dropped", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
 }
 
 // prefixes are an interface's addresses with their prefix lengths, without link-local ones.
@@ -114,7 +114,7 @@ func gateways(f observed) (findings []record.Finding) {
 					continue
 				}
 				findings = append(findings, record.Finding{
-					Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
+					Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Certain, Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
 					Evidence:  append([]string{"route: " + r.Text, failedRow(n)}, h.unresolvedDrops(n.Interface)...),
 					Fix:       on(h.name, h.alone, "check that the gateway has this address and is on this link (arping "+gateway.String()+"), or correct the route"),
 					Reference: "RFC 1122, section 3.3.1; ip-neighbour(8)",
@@ -135,7 +135,7 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 				return
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: record.Likely, Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
+				Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Likely, Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
 				Evidence:  []string{"route: " + r.Text, fmt.Sprintf("%s: %s", name, cmp.Or(texts(h.netifs[i].prefixes), "no address"))},
 				Fix:       on(h.name, h.alone, "correct the gateway's address or the prefix length of the interface's"),
 				Reference: "RFC 1122, section 3.3.1; ip-route(8)",
@@ -159,12 +159,13 @@ var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
 // blackhole finds routes that discard, but those of the kernel's own.
 func blackhole(_ observed, h *host) *record.Finding {
-	var rows []string
+	var rows, places []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
 		word, _, _ := strings.Cut(r.Text, " ")
 		if slices.Contains(discarding, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
+			places = append(append(places, "route "+r.To), backs(r)...)
 			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {
 				confidence = record.Likely // a person's
 			}
@@ -174,7 +175,7 @@ func blackhole(_ observed, h *host) *record.Finding {
 		return nil
 	}
 	return &record.Finding{
-		Host: h.name, Confidence: confidence, Summary: "routes discard packets on purpose",
+		Host: h.name, Places: onePlace(places...), Confidence: confidence, Summary: "routes discard packets on purpose",
 		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"), Reference: "ip-route(8)",
 	}
 }
@@ -338,7 +339,7 @@ func netmasks(f observed) (findings []record.Finding) {
 					confidence = record.Certain // which the longer one sends to a gateway, if to anywhere
 				}
 				findings = append(findings, record.Finding{
-					Host: host.name, Confidence: confidence, Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.h.name, p.other.name),
+					Host: host.name, Places: onePlace(x.Masked().String(), y.Masked().String()), Confidence: confidence, Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.h.name, p.other.name),
 					Evidence:  []string{fmt.Sprintf("%s.%s: %s; %s.%s: %s", p.h.name, p.a.Interface, x, p.other.name, p.b.Interface, y)},
 					Fix:       []string{"the same prefix length on all hosts of the subnet"},
 					Reference: "RFC 1122, section 3.3.1; RFC 4632",
@@ -363,7 +364,7 @@ func mtus(f observed) (findings []record.Finding) {
 			changed, at, mtu = small, low.Interface, high.MTU
 		}
 		finding := record.Finding{
-			Host: small.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low.MTU),
+			Host: small.name, Places: onePlace(small.device(low.Interface)...), Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low.MTU),
 			Evidence:  []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU, p.other.name, p.b.Interface, p.b.MTU)},
 			Reference: "RFC 894; RFC 2923, section 2.1",
 		}

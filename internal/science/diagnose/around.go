@@ -11,7 +11,8 @@ import (
 // run's snapshots of it, and those about counters to what grew in the window of each trial.
 // It returns what is at least likely and follows neither from the known findings, those of
 // the trials, nor from what the study sets. Left to the trials' own rules is what they look for,
-// and no finding is what traffic that fills its path brings about. Of a lab's hosts only rules
+// and no finding is what traffic that fills its path brings about, nor a small buffer that no
+// flow is held back by, or nearly. Of a lab's hosts only rules
 // about the hosts themselves are evaluated: their links, addresses and losses are the study's.
 func Around(run *record.Run, known []record.Finding) []record.Finding {
 	var found []record.Finding
@@ -24,17 +25,20 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 			latest, states[s.Host] = append(latest, one), one
 		}
 	}
-	apply := func(list []record.HostSnapshot, growth bool, treatment string, set []record.Applied) {
+	apply := func(list []record.HostSnapshot, growth bool, treatment string, flows []record.Flow, set []record.Applied) {
 		f := observe(list, false)
+		for _, h := range f.hosts {
+			h.flows = flows
+		}
 		for _, r := range rules {
-			if !r.host || r.growth != growth || r.load || slices.ContainsFunc(r.explains, ofTrials) {
+			if !r.host || r.growth != growth || r.load && r.holds == nil || slices.ContainsFunc(r.explains, ofTrials) {
 				continue
 			}
 			findings := r.find(f)
 			findings = named(r.id, findings[:min(len(findings), mostFindings)])
 			f.cabled(findings)
 			for _, finding := range findings {
-				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) || follows(finding, known) || isSet(finding, set) {
+				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) || follows(finding, known) || isSet(finding, set) || r.holds != nil && !f.holdsOne(r, finding.Host, run) {
 					continue
 				}
 				if treatment != "" {
@@ -44,17 +48,31 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 			}
 		}
 	}
-	apply(latest, false, "", planned(run))
+	apply(latest, false, "", nil, planned(run))
 	for _, t := range run.Trials {
 		var list []record.HostSnapshot
 		for _, h := range t.Hosts {
 			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State, OverS: t.WindowS, Reading: h})
 		}
-		apply(list, true, t.Treatment, t.Settings)
+		apply(list, true, t.Treatment, t.Flows, t.Settings)
 	}
 	found = Merge(found)
 	explain(found)
 	return slices.DeleteFunc(found, func(f record.Finding) bool { return f.ExplainedBy != "" })
+}
+
+// holdsOne reports whether a host's buffer that a rule is about holds a flow of the trials back.
+// A host of a lab stands for all: they have its parameters.
+func (f observed) holdsOne(r rule, name string, run *record.Run) bool {
+	i := slices.IndexFunc(f.hosts, func(h *host) bool { return h.name == name })
+	holds := func(at string, fl record.Flow) bool {
+		h := *f.hosts[i]
+		h.name = at
+		return (at == name || !run.Real(name)) && r.holds(&h, fl)
+	}
+	return i >= 0 && slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
+		return slices.ContainsFunc(t.Flows, func(fl record.Flow) bool { return holds(fl.From, fl) || holds(fl.To, fl) })
+	})
 }
 
 // ofTrials reports whether a rule is for trials.

@@ -7,6 +7,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
+
+	"linerate/internal/science/bottleneck"
 )
 
 // aroundRun is a run on a healthy host, real or of a lab, with a trial in which nothing stands out.
@@ -31,6 +33,20 @@ func TestAround(t *testing.T) {
 	overflow := func(r *record.Run) { r.Trials[0].Hosts[0].End.SNMP["Udp.RcvbufErrors"] = 9 }
 	forwarded := func(r *record.Run) { r.Trials[0].Hosts[0].End.SNMP["Ip.InAddrErrors"] = 100 }
 	resent := func(r *record.Run) { r.Trials[0].Hosts[0].End.SNMP["Tcp.RetransSegs"] = 100 }
+	wmem := func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.ipv4.tcp_wmem"] = "4096 16384 262144" }
+	rmem := func(r *record.Run) {
+		r.Snapshots[0].Before.State.Parameters["net.ipv4.tcp_rmem"] = "4096 131072 262144"
+	}
+	flow := func(f record.Flow) func(*record.Run) {
+		return func(r *record.Run) { r.Trials[0].Flows = append(r.Trials[0].Flows, f) }
+	}
+	queueDrops := func(r *record.Run) {
+		h := &r.Trials[0].Hosts[0]
+		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
+		q.Drops, q.Packets = 5000, 5000
+		h.End.Qdiscs = append(h.End.Qdiscs, q)
+	}
 	oneSubnet := func(r *record.Run) {
 		s := &r.Snapshots[0].Before.Reading.Snapshot
 		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:00:77", MTU: 1500, Up: true, Addresses: []string{"192.0.2.77/24"}})
@@ -45,19 +61,31 @@ func TestAround(t *testing.T) {
 		known  []record.Finding
 		want   []string
 	}{
-		"healthy":                     {real: true},
-		"healthy lab":                 {},
-		"parameter":                   {real: true, change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
-		"parameter of a lab":          {change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
-		"NIC":                         {real: true, change: []func(*record.Run){duplex}, want: []string{"half-duplex"}},
-		"NIC of a lab":                {change: []func(*record.Run){duplex}},
-		"counters of a trial":         {real: true, change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow", "not-for-us"}},
-		"counters of a lab's trial":   {change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow"}},
-		"what full paths bring about": {real: true, change: []func(*record.Run){resent}},
-		"what trials look for":        {real: true, change: []func(*record.Run){oneSubnet}},
-		"known":                       {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "nas"}}},
-		"known of another host":       {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "other"}}, want: []string{"udp-buffer-overflow"}},
-		"one explains another":        {real: true, change: []func(*record.Run){overflow, func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.core.rmem_default"] = "4096" }}, want: []string{"udp-buffer-overflow", "udp-buffer-default-small"}},
+		"a small buffer, and no flow that it holds back":     {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 131072, GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 10_000}})}},
+		"a small buffer of the other direction":              {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "b", To: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144})}},
+		"a flow that a socket's option holds back":           {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 65536, SenderInfo: &record.TCPInfo{}})}},
+		"a flow that has its link":                           {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink, SndbufBytes: 262144, GoodputBps: 1e9, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}},
+		"a flow that the buffer holds back":                  {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144, SenderInfo: &record.TCPInfo{}})}, want: []string{"send-buffer-small"}},
+		"a flow that it nearly holds back":                   {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 262144, GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}, want: []string{"send-buffer-small"}},
+		"a flow that the receive buffer holds back":          {real: true, change: []func(*record.Run){rmem, flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}, want: []string{"receive-buffer-small"}},
+		"a small receive buffer that holds back none":        {real: true, change: []func(*record.Run){rmem, flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 65536})}},
+		"a lab, of which one host has the parameters of all": {change: []func(*record.Run){rmem, flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}, want: []string{"receive-buffer-small"}},
+		"a queue that drops, of a flow that has its link":    {real: true, change: []func(*record.Run){queueDrops, flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink})}},
+		"a queue that holds a flow back":                     {real: true, change: []func(*record.Run){queueDrops, flow(record.Flow{From: "nas", LimitedBy: bottleneck.InterfaceQueue})}, want: []string{"qdisc-drop"}},
+		"another real host":                                  {real: true, change: []func(*record.Run){rmem, flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}},
+		"healthy":                                            {real: true},
+		"healthy lab":                                        {},
+		"parameter":                                          {real: true, change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
+		"parameter of a lab":                                 {change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
+		"NIC":                                                {real: true, change: []func(*record.Run){duplex}, want: []string{"half-duplex"}},
+		"NIC of a lab":                                       {change: []func(*record.Run){duplex}},
+		"counters of a trial":                                {real: true, change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow", "not-for-us"}},
+		"counters of a lab's trial":                          {change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow"}},
+		"what full paths bring about":                        {real: true, change: []func(*record.Run){resent}},
+		"what trials look for":                               {real: true, change: []func(*record.Run){oneSubnet}},
+		"known":                                              {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "nas"}}},
+		"known of another host":                              {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "other"}}, want: []string{"udp-buffer-overflow"}},
+		"one explains another":                               {real: true, change: []func(*record.Run){overflow, func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.core.rmem_default"] = "4096" }}, want: []string{"udp-buffer-overflow", "udp-buffer-default-small"}},
 		"the topology sets it": {change: []func(*record.Run){scaling, func(r *record.Run) {
 			r.Topology.Hosts[0].Sysctls = []setting.Sysctl{{Key: "net.ipv4.tcp_window_scaling", Value: "0"}}
 		}}},

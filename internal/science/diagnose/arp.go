@@ -73,6 +73,9 @@ func arpFlux(f observed, h *host) *record.Finding {
 	} else if wrong, evidence = f.fluxUnseen(h); wrong == nil {
 		return nil
 	}
+	if len(list) > 0 {
+		evidence = append(evidence, f.switchPorts([]string{wrong.mac})...)
+	}
 	for _, name := range []string{"arp_ignore", "arp_filter"} {
 		if line := h.setting(name, wrong); line != "" {
 			evidence = append(evidence, line)

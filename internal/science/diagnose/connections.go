@@ -84,7 +84,7 @@ func windowLimited(f observed, h *host) *record.Finding {
 		return nil
 	}
 	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: confidence, Summary: "connections wait for the receive windows of their peers, which are too small or read slowly", Evidence: rows, Reference: "tcp(7) (TCP_INFO, rwnd_limited); RFC 7323",
-		Fix: on(h.name, h.alone, "at the peer: no SO_RCVBUF in the program, net.ipv4.tcp_rmem up to twice rate × round-trip time: linerate limits bdp; or a program that reads faster")}
+		Fix: on(h.name, h.alone, "at the peer: no SO_RCVBUF in the program, net.ipv4.tcp_rmem as large as linerate limits bdp says for the rate and the round-trip time; or a program that reads faster")}
 }
 
 func sendBufferLimited(_ observed, h *host) *record.Finding {
@@ -98,7 +98,7 @@ func sendBufferLimited(_ observed, h *host) *record.Finding {
 		return nil
 	}
 	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "connections are held back by their send buffers", Evidence: rows, Reference: "tcp(7) (TCP_INFO, sndbuf_limited); " + ipSysctl + " (tcp_wmem)",
-		Fix: on(h.name, h.alone, "no SO_SNDBUF in the program; net.ipv4.tcp_wmem up to twice rate × round-trip time: linerate limits bdp")}
+		Fix: on(h.name, h.alone, "no SO_SNDBUF in the program; net.ipv4.tcp_wmem as large as linerate limits bdp says for the rate and the round-trip time")}
 }
 
 func mssSmall(_ observed, h *host) *record.Finding {

@@ -40,8 +40,12 @@ type rule struct {
 	// by its links and their traffic. Of a lab's hosts, whose links the study makes, only such
 	// rules are evaluated in a run.
 	own bool
-	// load: traffic that fills its path brings it about, as a trial's own does.
+	// load: traffic that fills its path brings it about, as a trial's own does; around a run it
+	// says something if it holds a flow back alone.
 	load bool
+	// holds, of a rule about a buffer or queue: whether that holds a flow of a trial back, or
+	// nearly; around a run without such a flow the rule is left out. nil: it is about none.
+	holds func(*host, record.Flow) bool
 	// parts are those of a host's state that it needs.
 	parts []string
 	// explains are the rules whose findings of the same host follow from this one's; atPeers are
@@ -65,7 +69,7 @@ func each[T any](subjects func(observed) []T, find func(observed, T) *record.Fin
 func everyHost(f observed) []*host { return f.hosts }
 
 // rules are in the order in which a reader should meet their findings.
-var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, bondRules, vlanRules, pathMTURules, machineRules, toolRules,
+var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, switchRules, bondRules, vlanRules, pathMTURules, windowRules, machineRules, toolRules,
 	interfaceRules, lldpRules, driverRules, tunedRules, addressRules, policyRules, parameterRules, socketRules, probeRules, hostRules, logRules, firewallRules, dropRules, growthRules)
 
 // unnamed is the rule for flows that could not connect for none of those reasons.

@@ -71,8 +71,12 @@ func (h *host) filtered(names []string, by, reference, fix string) (findings []r
 		if slices.Contains(names, "NETFILTER_DROP") {
 			evidence = append(evidence, h.nftUncounted(s.direction)...)
 		}
+		var places [][]string
+		if s.direction == "tx" && s.name != "" { // what arrives may be answers to what left by another
+			places = onePlace(h.device(s.name)...)
+		}
 		findings = append(findings, record.Finding{
-			Host: h.name, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
+			Host: h.name, Places: places, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
 			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(s.name, "DEV"))), Reference: reference + "; " + dropReasons,
 		})
 	}
@@ -84,7 +88,7 @@ const dropReasons = "Linux include/net/dropreason-core.h"
 // tracedRow is one kind of drops as evidence.
 func (h *host) tracedRow(d record.KernelDrop) string {
 	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"), d.Direction, d.Packets, d.Protocol)), " ")
-	row += " dropped" + h.within() + " for " + d.Reason
+	row += fmt.Sprintf(" dropped in %.3g s for ", h.overS) + d.Reason // also of counters since the boot: it is traced between the readings
 	if d.Place != "" {
 		row += " in " + d.Place
 	}
@@ -137,10 +141,23 @@ func (h *host) tracedRows(where func(record.KernelDrop) bool) (rows []string) {
 // behind are the reasons that are behind the growth of a counter of an interface, harmless ones
 // left out.
 func (h *host) behind(t tally) []string {
-	return h.tracedRows(func(d record.KernelDrop) bool {
-		r := reasonOf(d)
-		return r.verdict != harmless && slices.ContainsFunc(r.counters, func(counter string) bool { return tallyOf(d, counter) == t })
-	})
+	return h.tracedRows(func(d record.KernelDrop) bool { return harms(d, t) })
+}
+
+// harms reports whether a counter counts packets that were dropped for a reason that is not harmless.
+func harms(d record.KernelDrop, t tally) bool {
+	r := reasonOf(d)
+	return r.verdict != harmless && slices.ContainsFunc(r.counters, func(counter string) bool { return tallyOf(d, counter) == t })
+}
+
+// meanings say what those reasons mean, of at most four.
+func (h *host) meanings(t tally) (lines []string) {
+	for _, d := range h.traced {
+		if line := d.Reason + ": " + reasonOf(d).why; harms(d, t) && len(lines) < 4 && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // drops lists the packets that were not delivered: by the kernel's reasons, where it was
@@ -199,7 +216,7 @@ func dropped(h *host) (list []record.Drop) {
 		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
 		of("rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
-		of("rx_dropped", c.RxDropped, unknown, "of protocols that nothing handles, or for want of room")
+		of("rx_dropped", c.RxDropped, unknown, "larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room")
 		of("tx_dropped", c.TxDropped, harmful, "not sent")
 		of("tx_errors", c.TxErrors, harmful, "not sent")
 	}
@@ -212,12 +229,16 @@ func dropped(h *host) (list []record.Drop) {
 	for _, r := range grown {
 		add(fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain), strings.TrimPrefix(r.Place(), fmt.Sprintf("%s %s %s ", r.Family, r.Table, r.Chain)), h.nftGrown(r), tally{"", nftDropped}, unknown, "a firewall rule: "+r.Text)
 	}
+	verdict, why := harmful, "the CPU's backlog was full"
+	if h.shared {
+		verdict, why = unknown, why+"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback"
+	}
 	for _, m := range h.reading.End.Softnet {
 		n := m.Dropped
 		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == m.CPU }); i >= 0 {
 			n -= min(n, h.reading.Begin.Softnet[i].Dropped)
 		}
-		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, tally{"", softnetDropped}, harmful, "the CPU's backlog was full")
+		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, tally{"", softnetDropped}, verdict, why)
 	}
 	snmp := func(name, verdict, why string) {
 		protocol, counter, _ := strings.Cut(name, ".")
@@ -227,8 +248,16 @@ func dropped(h *host) (list []record.Drop) {
 		if g.verdict == "" {
 			continue
 		}
+		why := g.summary
+		if g.apart != nil {
+			if n, other := g.apart(h); n >= h.grown(g.counters...) {
+				why = other
+			} else if n > 0 {
+				why += fmt.Sprintf("; up to %d: %s", n, other)
+			}
+		}
 		for _, name := range g.counters {
-			snmp(name, g.verdict, g.summary)
+			snmp(name, g.verdict, why)
 		}
 	}
 	snmp("TcpExt.IPReversePathFilter", harmful, "the strict reverse-path filter")

@@ -123,9 +123,10 @@ func TestDropRules(t *testing.T) {
 		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
 		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop", confidence: record.Possible, evidence: "no interface: 9 packets dropped"},
 		{rows: []record.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
-		{rxDropped: 50, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 50"},
+		{rxDropped: 10, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 10"},
+		{rxDropped: 50, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 50"}, // of 1050 that arrive, and nothing of unknown protocols
 		{rxDropped: 50, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
-		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 450"},
+		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 450"},
 		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped", confidence: record.Likely, evidence: "for CPU_BACKLOG"},
 		{rows: []record.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
 	} {
@@ -138,6 +139,8 @@ func TestDropRules(t *testing.T) {
 		case test.id == "":
 		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || len(found[0].Fix) == 0 || found[0].Reference == "":
 			t.Errorf("%+v: found %+v", test, found)
+		case test.rxDropped > 10 && strings.Contains(found[0].Summary+strings.Join(found[0].Fix, " "), "harm"):
+			t.Errorf("%+v: %s: %v", test, found[0].Summary, found[0].Fix)
 		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
 			t.Errorf("%+v: evidence %q", test, found[0].Evidence)
 		}
@@ -174,6 +177,39 @@ func TestNeighbourFailedNow(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%d packets: %q, want %q", packets, got, want)
+		}
+	}
+}
+
+// TestSharedBacklog: drops of softnet_stat are not the host's where most packets that the CPUs
+// took were not.
+func TestSharedBacklog(t *testing.T) {
+	for processed, verdict := range map[uint64]string{1000: harmful, 100_000: unknown} {
+		s := hostNamed("lab", 1)
+		s.Reading.End.Softnet[0] = record.SoftnetCounters{Processed: processed, Dropped: 9, Squeezed: 500}
+		e := Hosts([]record.HostSnapshot{s})
+		if i := slices.IndexFunc(e.Drops, func(d record.Drop) bool { return d.Counter == "softnet_stat dropped" }); i < 0 || e.Drops[i].Verdict != verdict {
+			t.Errorf("%d packets: %+v", processed, e.Drops)
+		}
+		for _, f := range e.Findings {
+			if of := strings.Contains(strings.Join(f.Evidence, "\n"), "softnet_stat is of the whole machine"); of != (verdict == unknown) {
+				t.Errorf("%d packets: %+v", processed, f)
+			}
+		}
+	}
+}
+
+// TestSharedLog: the kernel's log is the whole machine's, also where it is read in another network
+// namespace than the first one.
+func TestSharedLog(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		s := hostNamed("lab", 1)
+		s.State.FirstNamespace = first
+		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
+		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
+			if f.ID == "fault-logged" && strings.Contains(strings.Join(f.Evidence, "\n"), "the lines may be of others") == first {
+				t.Errorf("first namespace %t: %q", first, f.Evidence)
+			}
 		}
 	}
 }

@@ -265,16 +265,19 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 			if len(claims) < 2 || len(findings) == mostFindings {
 				continue
 			}
-			at := address.String()
+			where, places := address.String(), []string{address.String(), "via " + address.String()}
 			if !g.asked && !slices.ContainsFunc(claims, func(c claim) bool { return c.host != nil }) {
 				same := alike[key(address)]
 				if same[0] != address {
 					continue
 				}
-				at = texts(same)
+				where = texts(same)
+				for _, a := range same[1:] {
+					places = append(places, a.String(), "via "+a.String())
+				}
 			}
-			finding := record.Finding{Host: g.host.name, Subject: address.String(), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
-			f.judge(&finding, g, claims, at, known)
+			finding := record.Finding{Host: g.host.name, Subject: address.String(), Places: onePlace(places...), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
+			f.judge(&finding, g, claims, where, known)
 			if i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); i >= 0 {
 				findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 			} else {
@@ -362,10 +365,10 @@ func number(n int) string {
 
 // switchPorts lists by which port a switch reaches each MAC address.
 func (f observed) switchPorts(macs []string) (lines []string) {
-	for _, s := range f.trial.Hosts {
-		for _, e := range s.Snapshot.FDB {
+	for _, s := range f.trial.ForwardingTables() {
+		for _, e := range s.Entries {
 			if !e.Local && slices.Contains(macs, strings.ToLower(e.MAC)) {
-				lines = append(lines, fmt.Sprintf("%s has %s behind port %s", s.Host, e.MAC, e.Interface))
+				lines = append(lines, fmt.Sprintf("%s has %s behind port %s", s.Switch, e.MAC, e.Interface))
 			}
 		}
 	}

@@ -92,8 +92,8 @@ func (f observed) family(m string, tables map[string][]entry) (list []string) {
 	for other := range tables {
 		add(other)
 	}
-	for _, s := range f.trial.Hosts {
-		for _, e := range s.Snapshot.FDB {
+	for _, s := range f.trial.ForwardingTables() {
+		for _, e := range s.Entries {
 			if !e.Local {
 				add(strings.ToLower(e.MAC))
 			}
@@ -195,13 +195,13 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 	if 2*here <= all {
 		what = "a part of it"
 	}
-	for _, s := range f.trial.Hosts {
-		for _, e := range s.Snapshot.FDB {
+	for _, s := range f.trial.ForwardingTables() {
+		for _, e := range s.Entries {
 			switch at := strings.ToLower(e.MAC); {
 			case e.Local || !slices.Contains(family, at):
 			case at == m:
-				port = fmt.Sprintf("port %s of %s", e.Interface, s.Host)
-				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Host, m, e.Interface, what))
+				port = fmt.Sprintf("port %s of %s", e.Interface, s.Switch)
+				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Switch, m, e.Interface, what))
 			default:
 				idle = append(idle, fmt.Sprintf("%s (%s)", e.Interface, at))
 			}

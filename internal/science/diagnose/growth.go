@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -24,6 +25,15 @@ type growth struct {
 	confidence, summary, reference string
 	fix                            []string
 	settings                       []string // keys and values, by turns, as in parameters
+	// fixes is the fix where it depends on the host; nil: fix and settings are.
+	fixes func(*host) ([]string, []setting.Setting)
+	// paths are the connections of now that it is about; nil: any.
+	paths func(record.Connection) bool
+	// says is what the rule's explanation has as well.
+	says string
+	// apart is how much of the growth has another cause, and which; nil: none has. That part is
+	// no evidence for the finding.
+	apart func(*host) (n int64, why string)
 	// more is further evidence; nil: none. false: nothing is found after all.
 	more              func(*host) ([]string, bool)
 	explains, atPeers []string // as of rule
@@ -41,12 +51,17 @@ func (g growth) rule() rule {
 	if g.share > 0 {
 		about += fmt.Sprintf(", and %g %% of %s", 100*g.share, strings.Join(g.of, " + "))
 	}
-	return rule{id: g.id, about: about + ": " + g.summary + ".", host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
+	about = strings.TrimSpace(about + ": " + g.summary + ". " + g.says)
+	return rule{id: g.id, about: about, host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
 }
 
 func (g growth) find(_ observed, h *host) *record.Finding {
 	grown, of := h.grown(g.counters...), h.grown(g.of...)
-	if grown < max(g.least, 1) || float64(grown) < g.share*float64(of) {
+	other, why := int64(0), ""
+	if g.apart != nil {
+		other, why = g.apart(h)
+	}
+	if grown-other < max(g.least, 1) || float64(grown) < g.share*float64(of) {
 		return nil
 	}
 	finding := &record.Finding{Host: h.name, Confidence: g.confidence, Summary: g.summary, Reference: g.reference, Fix: on(h.name, h.alone, g.fix...)}
@@ -55,8 +70,11 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 			finding.Evidence = append(finding.Evidence, h.grewRow(name, n))
 		}
 	}
+	if other > 0 {
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("up to %d of them are of another cause: %s", other, why))
+	}
 	if g.share > 0 && of > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %s of %s, %d", unit.FormatPercent(float64(grown)/float64(of)), strings.Join(g.of, " + "), of))
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %s %s, %d", partOf(grown, of), strings.Join(g.of, " + "), of))
 	}
 	if g.more != nil {
 		rows, found := g.more(h)
@@ -69,7 +87,22 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 		finding.Settings = parameters(h.name, g.settings...)
 		finding.Fix = append(finding.Fix, h.commands(finding.Settings)...)
 	}
+	if g.fixes != nil {
+		finding.Fix, finding.Settings = g.fixes(h)
+	}
+	if g.paths != nil && !h.boot {
+		finding.Places = h.paths(g.paths)
+	}
 	return finding
+}
+
+// partOf is a count beside another one, of which it need not be a part: TCP's timer also runs out
+// where nothing is sent.
+func partOf(n, of int64) string {
+	if n > of {
+		return fmt.Sprintf("%.4g for each of", float64(n)/float64(of))
+	}
+	return unit.FormatPercent(float64(n)/float64(of)) + " of"
 }
 
 // grown is by how much counters grew, together.
@@ -115,17 +148,59 @@ func program(l record.Listener) string {
 }
 
 func fullListeners(h *host) ([]string, bool) {
-	return h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog },
-		func(l record.Listener) string {
-			return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog)
-		}), true
+	return h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog }, queueRow), true
 }
 
 func droppingSockets(h *host) ([]string, bool) {
 	return h.listenersWhere(func(l record.Listener) bool { return l.Drops > 0 },
 		func(l record.Listener) string {
-			return fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local, l.Drops, l.Queued)
+			row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local, l.Drops, l.Queued)
+			if l.ReceiveBuffer > 0 {
+				row += fmt.Sprintf(" in a buffer of %d", l.ReceiveBuffer)
+			}
+			return row
 		}), true
+}
+
+// largerUDPBuffer is the fix for UDP sockets whose receive buffers were full. net.core.rmem_max
+// bounds what SO_RCVBUF sets, and the kernel counts twice of it (socket(7)); a program with
+// CAP_NET_ADMIN can set more (SO_RCVBUFFORCE), and no parameter helps then.
+func largerUDPBuffer(h *host) ([]string, []setting.Setting) {
+	const key, larger = "net.core.rmem_max", 26214400
+	most, buffer := h.number(key, 0), int64(0) // the smallest of those that dropped
+	if n, err := strconv.ParseInt(h.reading.Snapshot.Sysctls[key], 10, 64); most < 0 && err == nil {
+		most = n
+	}
+	for _, bytes := range h.fullUDPBuffers() {
+		if buffer == 0 || bytes < buffer {
+			buffer = bytes
+		}
+	}
+	const lower = "have the program read faster, or send to it at a lower rate"
+	switch {
+	case most > 0 && buffer > 2*most:
+		return on(h.name, h.alone, fmt.Sprintf("%s; its buffer is %s, and %s, %d, which bounds only SO_RCVBUF, does not bound it", lower, unit.FormatBytes(float64(buffer)), key, most),
+			"against bursts a larger buffer by the program's own option (linerate: --window)"), nil
+	case most >= larger, buffer > 0 && buffer <= most/2: // up to which SO_RCVBUF makes it four times as large, or more
+		return on(h.name, h.alone, fmt.Sprintf("%s, or set a larger SO_RCVBUF (linerate: --window), up to %s, %d", lower, key, most)), nil
+	}
+	return h.fixed([]string{lower + ", or set a larger SO_RCVBUF (linerate: --window); the largest that it can set:"}, key, fmt.Sprint(larger))
+}
+
+// fullUDPBuffers are the receive buffers of UDP sockets that dropped datagrams, as far as they
+// are known: of flows of a run, and otherwise of the host's sockets.
+func (h *host) fullUDPBuffers() (list []int64) {
+	for _, f := range h.flows {
+		if d := f.Datagrams; f.To == h.name && d != nil && d.LostInBuffer > 0 && d.BufferBytes > 0 {
+			list = append(list, d.BufferBytes)
+		}
+	}
+	for _, l := range h.state.Listeners {
+		if len(h.flows) == 0 && l.Protocol == "udp" && l.Drops > 0 && l.ReceiveBuffer > 0 {
+			list = append(list, l.ReceiveBuffer)
+		}
+	}
+	return list
 }
 
 func unread(h *host) (rows []string, found bool) {
@@ -169,6 +244,23 @@ func Counters() (list []Counter) {
 		list = append(list, Counter{name, rules[name]})
 	}
 	return list
+}
+
+// refusedFragments are the fragments that a queue of the host dropped, at most: the kernel counts
+// a fragment that cannot be handed on in FragFails as well (ip_do_fragment in
+// net/ipv4/ip_output.c). Where UDP asks for no errors, it counts the same failures in
+// SndbufErrors.
+func refusedFragments(h *host) (n int64, why string) {
+	for _, q := range h.queued {
+		if !q.innerOf {
+			n += int64(q.Drops)
+		}
+	}
+	n = max(n, h.grown("Udp.SndbufErrors", "Udp6.SndbufErrors"))
+	if !h.boot { // of the others the reason was traced
+		n = min(n, h.grown("Ip.FragFails", "Ip6.FragFails")-int64(h.named[tally{"", "Ip.FragFails"}]))
+	}
+	return max(n, 0), "a queue of this host was full and dropped fragments, which FragFails counts as well"
 }
 
 // routeless: of IPv6 some packets for all hosts of the link come before an interface has its routes.

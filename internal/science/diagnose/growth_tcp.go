@@ -1,20 +1,23 @@
 package diagnose
 
-import "linerate/internal/model/record"
+import (
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
 
 // tcpGrowths are counters of how connections fare. Those whose harm depends on what is done are
 // possible at most.
 var tcpGrowths = []growth{
 	{id: "listen-overflow", own: true, counters: []string{"TcpExt.ListenOverflows"}, least: 1, confidence: record.Certain, verdict: harmful,
-		summary:  "connections were refused because a listener's accept queue was full",
-		fix:      []string{"have the program accept faster, or call listen(2) with a larger backlog; the largest that is granted:"},
-		settings: []string{"net.core.somaxconn", "8192"}, more: fullListeners, atPeers: []string{"syn-unanswered"}, reference: "listen(2); " + ipSysctl},
+		summary: "connections were refused because a listener's accept queue was full",
+		fixes:   func(h *host) ([]string, []setting.Setting) { return h.largerBacklog("have the program accept faster") },
+		more:    fullListeners, atPeers: []string{"syn-unanswered"}, reference: "listen(2); " + ipSysctl},
 	{id: "syn-queue-full", own: true, counters: []string{"TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies"}, least: 1, confidence: record.Likely, verdict: harmful,
 		summary: "the queue of half-open connections was full", atPeers: []string{"syn-unanswered"},
 		fix: []string{"raise net.ipv4.tcp_max_syn_backlog, net.core.somaxconn and the program's backlog; see where the SYNs come from: ss -tn state syn-recv"}, reference: ipSysctl},
 	{id: "tcp-retransmissions", load: true, counters: []string{"Tcp.RetransSegs"}, least: 30, of: []string{"Tcp.OutSegs"}, share: 0.01, confidence: record.Likely,
 		summary: "TCP sends more than 1 % of its segments again",
-		fix:     []string{"find where packets are lost: queues and interfaces of this host are in the table of drops; then those of the path"}, more: retransmitting, reference: snmpCounters},
+		fix:     []string{"find where packets are lost: on this host ip -s link and tc -s qdisc show it; then on the path"}, more: retransmitting, reference: snmpCounters},
 	{id: "spurious-retransmissions", load: true, counters: []string{"TcpExt.TCPDSACKRecv"}, least: 10, of: []string{"Tcp.RetransSegs"}, share: 0.5, confidence: record.Likely,
 		summary: "most of what TCP sent again had arrived: packets are reordered or delayed, not lost", explains: []string{"tcp-retransmissions"},
 		fix: []string{"look for paths or queues that reorder: balance-rr bonds, per-packet load balancing, changed RPS or XPS masks"}, reference: "RFC 2883; " + snmpCounters},
@@ -35,13 +38,15 @@ var tcpGrowths = []growth{
 		fix:     []string{"see by which interface they come; try without receive checksum offload there: ethtool -K DEV rx off; then memory and cables of routers"}, reference: snmpCounters},
 	{id: "connect-fails", counters: []string{"Tcp.AttemptFails"}, least: 10, of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.1, confidence: record.Likely,
 		summary: "connections are refused or not answered",
+		paths:   unanswered,
 		fix:     []string{"see which: ss -tn state syn-sent; start the service there, or permit it in the firewall"}, reference: "RFC 4022"},
 	{id: "connections-timed-out", counters: []string{"TcpExt.TCPAbortOnTimeout"}, least: 1, confidence: record.Likely,
 		summary: "connections were given up because nothing was acknowledged for too long",
 		fix:     []string{"the path or the peer was away; see ss -tno for those that wait now"}, reference: snmpCounters + "; " + ipSysctl + " (tcp_retries2)"},
 	{id: "closed-with-data", counters: []string{"TcpExt.TCPAbortOnData", "TcpExt.TCPAbortOnClose"}, least: 10, of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.05, confidence: record.Possible,
 		summary: "programs close connections on which data is unread, which resets them: the peer may lose the end of an answer",
-		fix:     []string{"read to the end before close(2)"}, reference: "RFC 2525, section 2.17; " + snmpCounters},
+		says:    "linerate's own connections of a measurement or a probe end so as well.",
+		fix:     []string{"read to the end before close(2); after a measurement none, if only linerate ran: so it ends its connections"}, reference: "RFC 2525, section 2.17; " + snmpCounters},
 	{id: "paws-rejected", counters: []string{"TcpExt.PAWSEstab", "TcpExt.PAWSActive"}, least: 10, confidence: record.Possible, verdict: unknown,
 		summary: "segments were thrown away for old timestamps, as of several clients behind one NAT",
 		fix:     []string{"look for a NAT or balancer that merges hosts with clocks of their own"}, reference: "RFC 7323, section 5"},
@@ -53,7 +58,7 @@ var tcpGrowths = []growth{
 		fix:     []string{"look at the receiver's memory and at its tcp_rmem"}, reference: "RFC 2018, section 8"},
 	{id: "retransmission-refused", load: true, counters: []string{"TcpExt.TCPRetransFail"}, least: 10, confidence: record.Likely, verdict: harmful,
 		summary: "the host's own queue or memory refused retransmissions",
-		fix:     []string{"a longer queue at the interface (table of drops), or fq, which does not drop what TCP paces"}, reference: snmpCounters},
+		fix:     []string{"a longer queue at the interface (tc -s qdisc), or fq, which does not drop what TCP paces"}, reference: snmpCounters},
 	{id: "retransmission-queued", load: true, counters: []string{"TcpExt.TCPSpuriousRtxHostQueues"}, least: 10, confidence: record.Possible,
 		summary: "TCP wanted to send again what had not left this host: its queues are longer than TCP's timeouts",
 		fix:     []string{"shorter queues: fq_codel or fq at the interface, smaller rings, BQL"}, reference: snmpCounters},
@@ -137,7 +142,8 @@ var tcpGrowths = []growth{
 		fix:     []string{"the right number of hops for the neighbour in the routing daemon (ttl security)"}, reference: "RFC 5082; ip(7)"},
 	{id: "resets-received", counters: []string{"Tcp.EstabResets"}, least: 10, of: []string{"Tcp.ActiveOpens", "Tcp.PassiveOpens"}, share: 0.2, confidence: record.Possible,
 		summary: "many connections end by a reset instead of a close",
-		fix:     []string{"see which peers and programs: services that restart, balancers that give idle connections up"}, reference: "RFC 4022; " + snmpCounters},
+		says:    "linerate's own connections of a measurement or a probe end so as well.",
+		fix:     []string{"see which peers and programs: services that restart, balancers that give idle connections up; after a measurement none, if only linerate ran: so it ends its connections"}, reference: "RFC 4022; " + snmpCounters},
 	{id: "resets-sent", counters: []string{"Tcp.OutRsts"}, least: 100, of: []string{"Tcp.OutSegs"}, share: 0.1, confidence: record.Possible,
 		summary: "this host answers much with resets: a service does not run, or the host is scanned",
 		fix:     []string{"see for which port: tcpdump -n 'tcp[tcpflags] & tcp-rst != 0'"}, reference: "RFC 4022; RFC 9293, section 3.5.3"},

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/hostload"
 )
 
 // Rules about the machine, its clock and its resolver.
@@ -114,6 +115,7 @@ func resolverUnresolved(f observed, h *host) *record.Finding {
 			if n.Address != address || !failed(n) || f.filtered(h, n) {
 				continue
 			}
+			finding.Places = append(finding.Places, []string{n.Address, "via " + n.Address})
 			if finding.Evidence = append(finding.Evidence, failedRow(n)); finding.Confidence != "" {
 				continue
 			}
@@ -139,7 +141,7 @@ func resolverSearch(_ observed, h *host) *record.Finding {
 		Evidence: []string{fmt.Sprintf("%d search domains and ndots:5: up to %d queries for a name, in each family", len(r.Search), len(r.Search)+1)}, Fix: on(h.name, h.alone, "write names with a dot at the end, or set ndots:1")}
 }
 
-func squeezed(_ observed, h *host) *record.Finding {
+func squeezed(f observed, h *host) *record.Finding {
 	var n, processed uint64
 	for i, end := range h.reading.End.Softnet {
 		if i < len(h.reading.Begin.Softnet) {
@@ -154,6 +156,11 @@ func squeezed(_ observed, h *host) *record.Finding {
 	}
 	finding := &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "CPUs ran out of their budget for packets before the queues were empty", Reference: netSysctl + " (netdev_budget)",
 		Evidence: []string{fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", n, h.within(), processed)}}
+	for _, m := range f.machines() {
+		if slices.Contains(m.Hosts, h.name) && m.Foreign() {
+			finding.Evidence = append(finding.Evidence, foreignRow(m))
+		}
+	}
 	finding.Fix, finding.Settings = h.fixed([]string{"more queues on more CPUs; or:"}, "net.core.netdev_budget", "600")
 	return finding
 }
@@ -272,6 +279,7 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 		s := list[i]
 		h.state, h.overS, h.boot, h.cpus, h.pasted = s.State, s.OverS, boot, s.Host.CPUs, s.Pasted
 		h.counted, h.queued = counted(h.reading), queued(h.reading)
+		h.shared = hostload.ForeignAt(f.trial.Hosts, h.name)
 		if k := s.State.KernelDrops; k != nil {
 			h.trace(k.Rows)
 		}
@@ -438,27 +446,4 @@ func orNotRead(missing []string, part string) string {
 		}
 	}
 	return "not read"
-}
-
-// explain marks findings that follow from others that are at least as sure; of two such causes
-// with the one that explains the other.
-func explain(findings []record.Finding) {
-	for i, f := range findings {
-		for _, cause := range findings {
-			if explainedBy(f, cause) && rank(cause.Confidence) <= rank(f.Confidence) &&
-				(findings[i].ExplainedBy == "" || slices.Contains(ruleOf(cause.ID).explains, findings[i].ExplainedBy)) {
-				findings[i].ExplainedBy = cause.ID
-			}
-		}
-	}
-}
-
-// explainedBy reports whether a finding follows from another one about the same, or of the host to
-// which its connections lead. Of two rules that explain each other neither does.
-func explainedBy(f, cause record.Finding) bool {
-	r := ruleOf(cause.ID)
-	if f.Toward == cause.Host && slices.Contains(r.atPeers, f.ID) {
-		return true
-	}
-	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.explains, f.ID) && !slices.Contains(ruleOf(f.ID).explains, cause.ID)
 }

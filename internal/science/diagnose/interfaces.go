@@ -9,6 +9,8 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
+
+	"linerate/internal/science/bottleneck"
 )
 
 // Rules about the interfaces of a host: their links, drivers, queues and counters.
@@ -28,11 +30,11 @@ var interfaceRules = []rule{
 	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
-	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
 	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
 	{id: "frames-too-long", host: true, about: "rx_length_errors grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
-	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles.", growth: true, find: eachCounters(rxDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
-	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
+	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
 	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
 	{id: "collisions", host: true, about: "collisions grew.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
 	{id: "other-host-frames", host: true, about: "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.", growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
@@ -100,8 +102,17 @@ func linkDown(p port) *record.Finding {
 			evidence = append(evidence, "route by it: "+r.Text)
 		}
 	}
-	return p.found(record.Certain, p.i.Interface+" has addresses and routes, but no link", "Linux Documentation/networking/operstates.rst", evidence,
+	f := p.found(record.Certain, p.i.Interface+" has addresses and routes, but no link", "Linux Documentation/networking/operstates.rst", evidence,
 		"check the cable, the transceiver and the port at the other end; or ip link set dev "+p.i.Interface+" down, so that routes go elsewhere")
+	for _, x := range prefixes(p.i) {
+		f.Places[0] = append(f.Places[0], x.Addr().String(), x.Masked().String(), "from "+x.Masked().String())
+	}
+	for _, r := range p.h.reading.Snapshot.Routes {
+		if len(f.Places[0]) < mostPlaces && routeVia(r, p.i.Interface) {
+			f.Places[0] = append(f.Places[0], backs(r)...)
+		}
+	}
+	return f
 }
 
 // globalAddresses are those but link-local ones.
@@ -334,9 +345,9 @@ func eachCounters(find func(*host, record.InterfaceCounters) *record.Finding) fu
 func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64, fix ...string) *record.Finding {
 	row := fmt.Sprintf("%s: %s grew by %d%s", name, counter, n, h.within())
 	if of > 0 {
-		row += fmt.Sprintf(", beside %d packets", of)
+		row += ", beside " + unit.Plural(int(min(of, 1<<62)), "packet")
 	}
-	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h"}
+	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h", Places: onePlace(h.device(name)...)}
 }
 
 func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
@@ -363,6 +374,11 @@ func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
 // often: packets are worth a finding from so many on, and from this share of all on.
 func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of) }
 
+// rxDropped goes by a counter of several causes (net/core/dev.c): frames longer than the MTU of a
+// veth or tap, without a reason of the kernel's; of a VLAN or protocol that nothing handles; and
+// what a CPU's backlog or the driver has no room for. A few of a switch's protocols do no harm; a
+// real share of what arrives is something else, certainly where the kernel was traced and none
+// of it was for that reason.
 func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
 	t := tally{c.Interface, "rx_dropped"}
 	n := c.RxDropped - min(c.RxDropped, h.benign[t])
@@ -373,13 +389,31 @@ func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
 	if h.boot && len(reasons) == 0 && h.benign[t] > 0 {
 		return nil // what is dropped now without harm was most likely dropped since the boot as well
 	}
-	if len(reasons) > 0 {
-		f := h.countedOn(record.Likely, c.Interface+" drops received packets", c.Interface, "rx_dropped", n, c.RxPackets, "the table of drops says what the kernel's reasons mean")
+	summary := c.Interface + " drops received packets"
+	found := func(confidence, what string, fix ...string) *record.Finding {
+		f := h.countedOn(confidence, summary+what, c.Interface, "rx_dropped", n, c.RxPackets, fix...)
 		f.Evidence = append(f.Evidence, reasons...)
 		return f
 	}
-	return h.countedOn(record.Possible, c.Interface+" drops received packets: of protocols that nothing handles (harmless), or for want of room", c.Interface, "rx_dropped", n, c.RxPackets,
-		"see the table of drops: if no counter of sockets, softnet_stat or the ring grows with it, the packets are of unknown protocols (LLDP, STP), which does no harm")
+	if len(reasons) > 0 {
+		return found(record.Likely, "", h.meanings(t)...)
+	}
+	larger := "larger than its MTU"
+	if i := slices.IndexFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == c.Interface }); i >= 0 && h.reading.Snapshot.Interfaces[i].MTU > 0 {
+		larger += fmt.Sprintf(" (%d)", h.reading.Snapshot.Interfaces[i].MTU)
+	}
+	const room = "softnet_stat and the driver's counters (ethtool -S) grow with it if room is short"
+	share := float64(n) / float64(n+c.RxPackets) // a veth counts as received what it does not drop
+	switch mtu := "one MTU at both ends of the link, if it is that"; {
+	case share < 0.01:
+		return found(record.Possible, ": of protocols or a VLAN that nothing handles, larger than its MTU, or for want of room",
+			"a few of a switch (LLDP, STP) do no harm; otherwise "+mtu+"; "+room)
+	case h.state.KernelDrops != nil && h.state.KernelDrops.Lost == 0 && !h.boot:
+		return found(record.Likely, ": "+larger+", or for want of room", mtu, room)
+	default:
+		return found(record.Possible, ": "+larger+", of a VLAN or protocol that nothing handles, or for want of room",
+			mtu+"; tcpdump -n -e -i "+c.Interface+" shows VLAN and protocol", room)
+	}
 }
 
 func txDropped(h *host, c record.InterfaceCounters) *record.Finding {
@@ -387,7 +421,7 @@ func txDropped(h *host, c record.InterfaceCounters) *record.Finding {
 		return nil
 	}
 	f := h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped", c.TxDropped, c.TxPackets,
-		"see the qdiscs in the table of drops (tc -s qdisc show dev "+c.Interface+"); of a veth pair: its other end is down or full")
+		"see its queues: tc -s qdisc show dev "+c.Interface+"; of a veth pair: its other end is down or full, or has a smaller MTU")
 	f.Evidence = append(f.Evidence, h.behind(tally{c.Interface, "tx_dropped"})...)
 	return f
 }
@@ -411,8 +445,10 @@ func otherHostFrames(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.RxOtherhost < 100 || float64(c.RxOtherhost) < 0.1*float64(c.RxPackets) {
 		return nil
 	}
-	return h.countedOn(record.Likely, c.Interface+" receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry", c.Interface, "rx_otherhost_dropped", c.RxOtherhost, c.RxPackets,
+	f := h.countedOn(record.Likely, c.Interface+" receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry", c.Interface, "rx_otherhost_dropped", c.RxOtherhost, c.RxPackets,
 		"see for whom: tcpdump -e -i "+c.Interface+"; the switch's table has no port for that address, or ages it too early")
+	f.Places = nil // of which addresses they are is not known
+	return f
 }
 
 func standbyTraffic(h *host, c record.InterfaceCounters) *record.Finding {
@@ -421,6 +457,12 @@ func standbyTraffic(h *host, c record.InterfaceCounters) *record.Finding {
 	}
 	return h.countedOn(record.Possible, c.Interface+" is inactive and receives packets, as a standby member of a bond does", c.Interface, "rx_nohandler", c.RxNoHandler, c.RxPackets,
 		"none if these are broadcasts; otherwise the switch sends to the wrong member")
+}
+
+// queueHolds: the queue of the sending host drops much of what a flow sends, on a link that is
+// not full.
+func queueHolds(h *host, f record.Flow) bool {
+	return f.From == h.name && f.LimitedBy == bottleneck.InterfaceQueue
 }
 
 // eachQdisc finds queueing disciplines that drop.
@@ -437,7 +479,7 @@ func eachQdisc(f observed) (findings []record.Finding) {
 				confidence = record.Certain
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)",
+				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)", Places: onePlace(h.device(q.Interface)...),
 				Fix: on(h.name, h.alone, "a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
 			})
 		}

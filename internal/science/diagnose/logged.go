@@ -83,6 +83,9 @@ func loggedFaults(f observed) (findings []record.Finding) {
 			if n > len(rows) {
 				rows = append(rows, fmt.Sprintf("%d such lines", n))
 			}
+			if n > 0 && !h.state.FirstNamespace && len(h.pasted) == 0 {
+				rows = append(rows, "the kernel's log is of the whole machine, and this is another network namespace than its first one: the lines may be of others")
+			}
 			if n > 0 {
 				findings = append(findings, record.Finding{Host: h.name, Confidence: record.Possible, Boot: true, Summary: fault.summary, Evidence: rows,
 					Fix: on(h.name, h.alone, fault.fix), Reference: fault.reference})

@@ -22,9 +22,9 @@ const (
 )
 
 var machineRules = []rule{
-	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs including NET_RX, and all CPUs together at most 80 %; certain when its budget ran out or its backlog overflowed.", find: each(observed.slowMachines, softirqOneCore)},
+	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs including NET_RX, and all CPUs together at most 80 %; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts'.", find: each(observed.slowMachines, softirqOneCore)},
 	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
-	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
+	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
 }
 
@@ -59,7 +59,9 @@ func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
 		Reference: "https://docs.kernel.org/networking/scaling.html",
 	}
 	if c.SoftDropped > 0 || c.Squeezed > 0 {
-		finding.Confidence = record.Certain
+		if !m.Foreign() {
+			finding.Confidence = record.Certain
+		}
 		finding.Evidence = append(finding.Evidence, fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed, c.SoftDropped))
 	}
 	return &finding
@@ -115,7 +117,17 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 		}
 		finding.Evidence = append(finding.Evidence, row)
 	}
+	if m.Foreign() {
+		finding.Confidence = record.Possible
+		finding.Summary += ", perhaps packets of other network namespaces"
+		finding.Evidence = append(finding.Evidence, foreignRow(m))
+	}
 	return &finding
+}
+
+// foreignRow says why a machine's softnet_stat need not be about its hosts.
+func foreignRow(m hostload.Machine) string {
+	return fmt.Sprintf("softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f", m.Processed, join(m.Hosts), m.Received)
 }
 
 // memoryPressure finds machines on which TCP reached net.ipv4.tcp_mem, or programs

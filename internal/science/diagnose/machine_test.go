@@ -59,6 +59,13 @@ func TestMachine(t *testing.T) {
 		}, "", "", ""},
 		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Events = nil }, "", "", ""},
 		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
+		{"drops among other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Softnet[0].Dropped, h.End.Softnet[0].Processed = 3, 1<<40
+		}, "softnet-drop", record.Possible, "softnet_stat is of the whole machine: its CPUs took 1099511627776 packets, and the interfaces of server"},
+		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Softnet[0].Squeezed, h.End.Softnet[0].Processed = 7, 1<<40
+		}, "softirq-one-core", record.Likely, "out of its budget 7 times"},
 		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
 		}, "ring-overrun", record.Certain, "server.eth0: rx_missed_errors grew by 42"},

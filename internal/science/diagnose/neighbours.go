@@ -25,8 +25,12 @@ func (h *host) unresolvedDrops(names ...string) []string {
 
 func neighbourFailed(f observed, h *host) *record.Finding {
 	var rows, names []string
+	var places [][]string
 	for _, n := range h.reading.Snapshot.Neighbours {
-		if failed(n) && len(rows) < 6 && !f.filtered(h, n) {
+		if !failed(n) || len(places) == mostPlaces || f.filtered(h, n) {
+			continue
+		}
+		if places = append(places, []string{n.Address, "via " + n.Address, "on " + n.Interface}); len(rows) < 6 {
 			rows, names = append(rows, failedRow(n)), append(names, n.Interface)
 		}
 	}
@@ -38,7 +42,7 @@ func neighbourFailed(f observed, h *host) *record.Finding {
 		confidence, rows = record.Likely, append(rows, drops...)
 	}
 	return &record.Finding{
-		Host: h.name, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
+		Host: h.name, Places: places, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
 		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"), Reference: "ip-neighbour(8); RFC 826",
 	}
 }

@@ -21,12 +21,12 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 				unanswered[hop{e.Interface, address}] = e.State
 			}
 		}
-		why := map[int]string{} // nothing gets through by a single next hop
+		why, gateways := map[int]string{}, map[int]string{} // nothing gets through by a single next hop
 		for _, n := range h.state.Nexthops {
-			why[n.ID] = deadNexthop(n, unanswered)
+			why[n.ID], gateways[n.ID] = deadNexthop(n, unanswered), n.Via
 		}
 		for _, group := range h.state.Nexthops {
-			var rows []string
+			var rows, places []string
 			dead, all := 0, 0
 			rest := setting.NexthopObject{ID: group.ID}
 			for _, m := range group.Group {
@@ -37,6 +37,9 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 					continue
 				}
 				dead += weight
+				if gateway := gateways[m.ID]; gateway != "" {
+					places = append(places, "via "+gateway)
+				}
 				rows = append(rows, fmt.Sprintf("member %d of group %d (weight %d): %s", m.ID, group.ID, weight, why[m.ID]))
 			}
 			if len(rows) == 0 {
@@ -47,8 +50,14 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 				confidence, does = record.Certain, "what is hashed to it is lost"
 			}
 			rows = append(rows[:min(len(rows), 4)], fmt.Sprintf("that is %s of the weights; %s", percent(float64(dead)/float64(all)), does))
-			rows = append(rows, h.routesBy(group.ID)...)
-			finding := record.Finding{Host: h.name, Confidence: confidence, Evidence: rows, Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
+			routes := h.routesBy(group.ID)
+			for _, r := range routes {
+				places = append(places, "route "+r.To)
+			}
+			for _, r := range routes[:min(len(routes), 2)] {
+				rows = append(rows, "route by it: "+r.Text)
+			}
+			finding := record.Finding{Host: h.name, Places: onePlace(places...), Confidence: confidence, Evidence: rows, Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
 				Summary: fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through", group.ID)}
 			if len(rest.Group) == 0 || group.Resilient { // to replace one needs its buckets and timers
 				finding.Fix = on(h.name, h.alone, fmt.Sprintf("see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", group.ID))
@@ -81,13 +90,13 @@ func deadNexthop(n record.Nexthop, unanswered map[hop]string) string {
 	return fmt.Sprintf("its gateway %s on %s is %s", n.Via, n.Interface, unanswered[hop{n.Interface, via}])
 }
 
-// routesBy are routes that refer to a nexthop object, at most two.
-func (h *host) routesBy(id int) (rows []string) {
+// routesBy are routes that refer to a nexthop object.
+func (h *host) routesBy(id int) (list []record.RouteEntry) {
 	for _, r := range h.reading.Snapshot.Routes {
 		words := strings.Fields(r.Text)
-		if at := slices.Index(words, "nhid"); at >= 0 && at+1 < len(words) && words[at+1] == fmt.Sprint(id) && len(rows) < 2 {
-			rows = append(rows, "route by it: "+r.Text)
+		if at := slices.Index(words, "nhid"); at >= 0 && at+1 < len(words) && words[at+1] == fmt.Sprint(id) {
+			list = append(list, r)
 		}
 	}
-	return rows
+	return list
 }

@@ -34,7 +34,9 @@ type host struct {
 	state   record.HostState
 	overS   float64 // between the readings
 	boot    bool    // the first reading is that of the boot
+	shared  bool    // softnet_stat is mostly of packets of other network namespaces (hostload.Foreign)
 	cpus    int
+	flows   []record.Flow              // of the trial, around a run
 	nics    map[string]int             // of state, by interface
 	pasted  []string                   // the parts that it has, of a pasted text
 	counted []record.InterfaceCounters // between the readings
@@ -42,6 +44,8 @@ type host struct {
 	traced  []record.KernelDrop // between the readings
 	// Packets of traced that each counter counts: all, and those that are dropped harmlessly.
 	named, benign map[tally]uint64
+
+	gatewayed map[netip.Addr][]string // places of what leaves by each gateway, once they are asked for
 }
 
 type netif struct {

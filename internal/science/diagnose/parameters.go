@@ -9,6 +9,8 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+
+	"linerate/internal/science/bottleneck"
 )
 
 // parameter is a rule about the value of one kernel parameter: a number below or above what the
@@ -22,6 +24,34 @@ type parameter struct {
 	explains, atPeers                     []string
 	// cost is a further row with what the value costs; nil: none.
 	cost func(int64) string
+	// holds is as of rule; size is the parameter's value.
+	holds func(h *host, f record.Flow, size float64) bool
+}
+
+// autotuned says that the kernel has enlarged a buffer nearly as far as it may: then the
+// parameter bounds it, and no socket option does.
+func autotuned(bytes int64, size float64) bool { return 2*float64(bytes) >= size }
+
+// elsewhere reports whether a flow had all of its link or its pacing, which no buffer adds to.
+func elsewhere(f record.Flow) bool {
+	return slices.Contains([]string{bottleneck.FullLink, bottleneck.RateCap, bottleneck.Application}, f.LimitedBy)
+}
+
+// receiveHolds and sendHolds are of the largest receive and send buffers. A send buffer has 0.6
+// of its size in flight at least (docs/limits.md).
+func receiveHolds(h *host, f record.Flow, size float64) bool {
+	return f.To == h.name && autotuned(f.RcvbufBytes, size) && !elsewhere(f)
+}
+
+func sendHolds(h *host, f record.Flow, size float64) bool {
+	if f.From != h.name || f.SenderInfo == nil || !autotuned(f.SndbufBytes, size) || elsewhere(f) {
+		return false
+	}
+	return f.LimitedBy == bottleneck.SendBuffer || f.GoodputBps/8*float64(f.SenderInfo.RTTUs)/1e6 >= 0.6*size
+}
+
+func windowHolds(h *host, f record.Flow, _ float64) bool {
+	return f.To == h.name && f.LimitedBy == bottleneck.ReceiverWindow
 }
 
 func is(n int64) func(int64) bool    { return func(v int64) bool { return v == n } }
@@ -53,11 +83,11 @@ var parametersOf = []parameter{
 	{id: "timestamps-off", key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1",
 		summary: "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", reference: "RFC 7323; " + ipSysctl},
 	{id: "receive-buffer-small", key: "net.ipv4.tcp_rmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
-		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"}, cost: receiveCost},
+		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"}, cost: receiveCost, holds: receiveHolds},
 	{id: "send-buffer-small", key: "net.ipv4.tcp_wmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
-		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost},
+		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost, holds: sendHolds},
 	{id: "autotuning-off", key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
-		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl},
+		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl, holds: windowHolds},
 	{id: "somaxconn-small", key: "net.core.somaxconn", wrong: below(128), confidence: record.Likely, value: "4096",
 		summary: "the kernel shortens every listener's queue to a few connections", reference: ipSysctl + " (somaxconn); listen(2)", explains: []string{"listen-overflow"}},
 	{id: "netdev-backlog-small", key: "net.core.netdev_max_backlog", wrong: below(300), confidence: record.Likely, value: "1000",
@@ -105,7 +135,11 @@ var parametersOf = []parameter{
 }
 
 func (p parameter) rule() rule {
-	return rule{id: p.id, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers, find: each(everyHost, func(_ observed, h *host) *record.Finding {
+	var holds func(*host, record.Flow) bool
+	if p.holds != nil {
+		holds = func(h *host, f record.Flow) bool { return p.holds(h, f, float64(h.number(p.key, p.field))) }
+	}
+	return rule{id: p.id, holds: holds, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers, find: each(everyHost, func(_ observed, h *host) *record.Finding {
 		n := h.number(p.key, p.field)
 		if n < 0 || !p.wrong(n) {
 			return nil

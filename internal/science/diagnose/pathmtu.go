@@ -1,54 +1,137 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
-var pathMTURules = []rule{{id: "path-mtu", about: "A flow of TCP carried nothing while its segments were larger than the MTU of a link that they go over. Needs a run.", find: pathMTU}}
+var pathMTURules = []rule{{id: "path-mtu", about: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to; or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", find: pathMTU}}
 
-// ipTCP is the length of the headers of IPv4 and TCP without options.
-const ipTCP = 20 + 20
+const (
+	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
+	// ipv6More and timestamps come on top (RFC 8200, RFC 7323).
+	ipTCP, ipUDP, ipv6More, timestamps = 20 + 20, 20 + 8, 20, 12
+	// leastPath is what each path takes, but for rare ones (RFC 1122, section 3.3.3).
+	leastPath = 576
+)
 
 // pathMTU finds senders whose packets are larger than a link of their path takes, and that
-// get nothing through: the message about it (RFC 1191) has not arrived.
+// get nothing through: the message about it (RFC 1191) has not arrived. Where the path is not
+// known, a sender that never had anything of full size received over a connection that opened
+// may have met such a link.
 func pathMTU(f observed) (findings []record.Finding) {
 	for _, fl := range f.trial.Flows {
-		info := fl.SenderInfo
-		if flow.Of(fl.Protocol).Transport != flow.TCP || !fl.Connected || info == nil || fl.GoodputBps > 0 || info.Backoff == 0 && info.Retransmits == 0 {
+		packet, seen := stuck(fl)
+		if seen == "" {
 			continue
 		}
-		ends := fl.Ends()
-		for i := 0; i+1 < len(ends); i += 2 {
-			link, ok := f.over.LinkAt(ends[i])
-			if !ok {
-				continue
-			}
-			mtu := link.Towards(ends[i]).MTU
-			if int(info.SndMSS)+ipTCP <= mtu {
-				continue
-			}
-			finding := record.Finding{
-				Host: fl.From, Confidence: record.Likely,
-				Summary: fmt.Sprintf("%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
-				Evidence: []string{
-					fmt.Sprintf("flow %s: segments of %d bytes, path MTU %d as far as %s knows; %s takes packets of %d", fl.ID, info.SndMSS, info.PMTU, fl.From, ends[i], mtu),
-					fmt.Sprintf("flow %s: nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times", fl.ID, info.Backoff),
-				},
-				Settings:  parameters(fl.From, "net.ipv4.tcp_mtu_probing", "1"),
-				Reference: "RFC 2923, section 2.1; RFC 4821; Linux Documentation/networking/ip-sysctl.rst (tcp_mtu_probing)",
-			}
-			finding.Fix = append([]string{
-				fmt.Sprintf("let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", ends[i], fl.From),
-				fmt.Sprintf("or have a router on the path clamp the MSS to %d, or lower the MTU of one end to %d", mtu-ipTCP, mtu),
-				"or have the sender try smaller packets:",
-			}, on(fl.From, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
-			findings = append(findings, finding)
-			break
+		finding := record.Finding{
+			Host: fl.From, Confidence: record.Likely,
+			Summary:   fmt.Sprintf("%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
+			Evidence:  []string{"", "flow " + fl.ID + ": " + seen},
+			Reference: "RFC 2923, section 2.1; RFC 4821; Linux Documentation/networking/ip-sysctl.rst (tcp_mtu_probing)",
 		}
+		at, mtu := f.narrow(fl, packet)
+		switch {
+		case mtu > 0:
+			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID, packet, at, mtu)
+			finding.Fix = []string{
+				fmt.Sprintf("let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at, fl.From),
+				fmt.Sprintf("or have a router on the path clamp the MSS to %d, or lower the MTU of one end to %d", mtu-ipTCP, mtu),
+			}
+			if len(fl.Path) == 2 { // no router is known between the two
+				finding.Summary = fmt.Sprintf("%s sends packets that are larger than %s takes", fl.From, at)
+				finding.Fix = []string{fmt.Sprintf("have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s", mtu, fl.Path[0], at)}
+			}
+		case packet > leastPath && f.blind(fl) && !f.arrived(fl, packet):
+			finding.Confidence = record.Possible
+			finding.Summary = fmt.Sprintf("a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", fl.From)
+			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received", fl.ID, packet)
+			finding.Fix = []string{fmt.Sprintf("on %s, linerate doctor --probe %s tells what the path takes", fl.From, fl.DestinationAddr())}
+		default:
+			continue
+		}
+		if fl.SenderInfo != nil {
+			finding.Settings = parameters(fl.From, "net.ipv4.tcp_mtu_probing", "1")
+			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"), on(fl.From, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
+		}
+		findings = append(findings, finding)
 	}
 	return findings
+}
+
+// stuck is how large the packets of a flow are that gets nothing through, or of datagrams at most
+// half, and what shows that; "": it gets more.
+func stuck(fl record.Flow) (packet int, seen string) {
+	info, d := fl.SenderInfo, fl.Datagrams
+	more := 0
+	if fl.DestinationAddr().Is6() {
+		more = ipv6More
+	}
+	switch {
+	case !fl.Connected:
+	case d != nil:
+		if lost, _ := d.LostShare(); d.Sent > 0 && lost >= 0.5 && d.Bytes > 0 {
+			packet = d.Bytes + ipUDP + more
+			if mtu := cmp.Or(d.MTU, packet); packet > mtu {
+				packet = mtu // each of its fragments
+			}
+			return packet, fmt.Sprintf("%s of its datagrams were lost", percent(lost))
+		}
+	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 || info.Retransmits > 0):
+		if packet = int(info.SndMSS) + ipTCP + more; info.Options&1 != 0 {
+			packet += timestamps
+		}
+		return packet, fmt.Sprintf("nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times", info.Backoff)
+	}
+	return 0, ""
+}
+
+// narrow is the first interface by which a flow's packets leave into a link that takes only
+// smaller ones, or by which they are to enter a host that does; 0: none is known.
+func (f observed) narrow(fl record.Flow, packet int) (at topology.End, mtu int) {
+	ends := fl.Ends()
+	for i := 0; i+1 < len(ends); i += 2 {
+		h, _ := f.trial.Reading(ends[i+1].Node)
+		for _, p := range h.Snapshot.Interfaces {
+			if p.Interface == ends[i+1].Interface && p.MTU > 0 && packet > p.MTU {
+				return ends[i+1], p.MTU
+			}
+		}
+		if link, ok := f.over.LinkAt(ends[i]); ok {
+			if mtu := link.Towards(ends[i]).MTU; mtu > 0 && packet > mtu {
+				return ends[i], mtu
+			}
+		}
+	}
+	return topology.End{}, 0
+}
+
+// arrived reports whether packets of a flow's full size came in at its receiver, whatever became
+// of them there: as its interface counts them, whose mean is above half of that size, or as
+// fragments, of which a path that takes only smaller ones lets each datagram's last through.
+func (f observed) arrived(fl record.Flow, packet int) bool {
+	h, _ := f.trial.Reading(fl.To)
+	if d := fl.Datagrams; d != nil && h.SNMPDelta("Ip.ReasmReqds")+h.SNMPDelta("Ip6.ReasmReqds") > 2*d.Sent {
+		return true
+	}
+	ends := fl.Ends()
+	return slices.ContainsFunc(h.Deltas(), func(d record.InterfaceDelta) bool {
+		return (len(ends) == 0 || d.Interface == ends[len(ends)-1].Interface) && d.RxBytes > float64(packet)/2*d.RxPackets
+	})
+}
+
+// blind reports whether a flow never had anything of full size received, although nothing
+// happened to its path, and whether that is not known from one end to the other.
+func (f observed) blind(fl record.Flow) bool {
+	if d := fl.Datagrams; d != nil && d.Received > 0 || d == nil && fl.SenderInfo.BytesAcked > uint64(fl.SenderInfo.SndMSS) {
+		return false
+	}
+	return f.unknownPath() && len(fl.Outages) == 0 && len(f.trial.Events) == 0 && len(f.trial.Faults) == 0
 }

@@ -8,12 +8,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-var portRules = []rule{{id: "ports-exhausted", about: "A flow could not bind or connect for want of a source port (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.", find: portsExhausted, sameCause: sameSummary}}
+var portRules = []rule{
+	{id: "ports-exhausted", about: "A flow could not bind or connect because no source port was left (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.", find: portsExhausted, sameCause: sameSummary},
+	{id: "descriptors-exhausted", about: "A flow could not open a connection because the process had no file descriptor left (EMFILE). Needs a measurement.", find: descriptorsExhausted, sameCause: sameSummary},
+}
 
 // maxPairs is how many pairs of addresses a finding lists.
 const maxPairs = 4
 
-// portsExhausted finds hosts on which connections failed for want of a port: of the
+// portsExhausted finds hosts on which connections failed because no port was left: of the
 // pair of addresses, where connect(2) chooses it (EADDRNOTAVAIL), or of the source
 // address, where bind(2) does (EADDRINUSE).
 func portsExhausted(f observed) (findings []record.Finding) {
@@ -68,4 +71,33 @@ func exhausted(fl record.Flow, p record.PortsExhausted, alone bool) record.Findi
 		finding.Fix = append(finding.Fix, "or widen the range: "+on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
 	}
 	return finding
+}
+
+// descriptorsExhausted finds hosts on which connections failed because the process had no descriptor left.
+func descriptorsExhausted(f observed) (findings []record.Finding) {
+	for _, fl := range f.trial.Flows {
+		d := fl.NoDescriptors
+		if d == nil {
+			continue
+		}
+		evidence := fmt.Sprintf("flow %s: %d of %d connections are open, the next socket(2) failed with EMFILE", fl.ID, d.Open, d.Wanted)
+		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == fl.OpenedBy })
+		if i >= 0 {
+			if len(findings[i].Evidence) < maxPairs {
+				findings[i].Evidence = append(findings[i].Evidence, evidence)
+			}
+			continue
+		}
+		finding := record.Finding{
+			Host: fl.OpenedBy, Confidence: record.Certain, Evidence: []string{evidence},
+			Summary:   fl.OpenedBy + " has no descriptor left for a further connection in the process that opens them",
+			Reference: "getrlimit(2) (RLIMIT_NOFILE); Linux Documentation/admin-guide/sysctl/fs.rst (nr_open)",
+			Fix:       []string{"raise the limit of the process: ulimit -Hn, LimitNOFILE= of systemd.exec(5); as root up to fs.nr_open", "or open connections from further processes or hosts"},
+		}
+		if d.Limit > 0 {
+			finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: RLIMIT_NOFILE is %d", fl.OpenedBy, d.Limit))
+		}
+		findings = append(findings, finding)
+	}
+	return findings
 }

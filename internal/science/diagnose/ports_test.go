@@ -52,3 +52,29 @@ func TestPortsExhausted(t *testing.T) {
 		}
 	}
 }
+
+// TestDescriptorsExhausted: a process without descriptors is a finding of the opener's, once
+// for all its flows, and no host that is not reached.
+func TestDescriptorsExhausted(t *testing.T) {
+	trial := record.Trial{Hosts: []record.HostReading{{Host: "client"}, {Host: "server"}}}
+	for i := range 9 {
+		trial.Flows = append(trial.Flows, record.Flow{
+			ID: fmt.Sprint("f", i+1), Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client", Error: "no descriptor",
+			NoDescriptors: &record.DescriptorsExhausted{Limit: 20000, Open: 2000 + i, Wanted: 12500},
+		})
+	}
+	found := Merge(Diagnose(trial, &topology.Topology{}))
+	if len(found) != 1 || found[0].ID != "descriptors-exhausted" || found[0].Host != "client" || len(found[0].Evidence) > maxEvidence {
+		t.Fatalf("%+v", found)
+	}
+	said := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
+	for _, part := range []string{"2000 of 12500", "EMFILE", "RLIMIT_NOFILE is 20000", "LimitNOFILE"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("no %q in\n%s", part, said)
+		}
+	}
+	trial.Flows = []record.Flow{{ID: "f1", Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client", Connected: true, Alive: true}}
+	if found := Merge(Diagnose(trial, &topology.Topology{})); len(found) != 0 {
+		t.Errorf("of flows that connected: %+v", found)
+	}
+}

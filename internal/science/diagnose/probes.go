@@ -1,11 +1,14 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Rules about what a host found out by probing a peer (linerate doctor --probe).
@@ -71,9 +74,9 @@ func resolverDead(h *host, p record.Probe) *record.Finding {
 		finding.Summary = fmt.Sprintf("the name server %s does not answer: it does not help if %s fails", server.Server, p.Resolvers[answers].Server)
 	}
 	for _, r := range p.Resolvers {
-		text := fmt.Sprintf("%s answered within %.3g ms", r.Server, r.Ms)
+		text := fmt.Sprintf("%s answered within %s", r.Server, unit.FormatMs(r.Ms))
 		if r.Error != "" {
-			text = fmt.Sprintf("%s: %s in %.3g ms", r.Server, r.Error, r.Ms)
+			text = fmt.Sprintf("%s: %s in %s", r.Server, r.Error, unit.FormatMs(r.Ms))
 		}
 		finding.Evidence = append(finding.Evidence, text)
 	}
@@ -96,7 +99,7 @@ func resolverSlow(h *host, p record.Probe) *record.Finding {
 	}
 	r := p.Resolvers[0]
 	return &record.Finding{Confidence: record.Likely, Reference: "RFC 6303; resolv.conf(5)", Summary: fmt.Sprintf("the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", r.Server),
-		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms, p.Address)},
+		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms, cmp.Or(p.Address, p.Peer))},
 		Fix:      on(h.name, h.alone, "a server that caches nearby; empty reverse zones for private addresses (RFC 6303)")}
 }
 
@@ -105,7 +108,7 @@ func probeUnanswered(h *host, p record.Probe) *record.Finding {
 		return nil
 	}
 	finding := &record.Finding{Confidence: record.Possible, Reference: "RFC 1122, section 3.2.2.6", Summary: fmt.Sprintf("%s answers no echo request: it is off, the path is broken, or a firewall drops them", p.Address),
-		Evidence: []string{fmt.Sprintf("%d ICMP echo requests, no reply", p.Echo.Sent)},
+		Evidence: []string{unit.Plural(p.Echo.Sent, "ICMP echo request") + ", no reply"},
 		Fix:      on(h.name, h.alone, "ip route get "+p.Address+"; ip neigh show "+p.Address)}
 	arpAsked := slices.ContainsFunc(p.Sent, func(s string) bool { return strings.Contains(s, "ARP") })
 	switch {
@@ -124,8 +127,8 @@ func probeLost(h *host, p record.Probe) *record.Finding {
 		return nil
 	}
 	return &record.Finding{Confidence: record.Likely, Reference: "RFC 2680; ping(8)", Summary: fmt.Sprintf("packets to %s, or its answers, are lost", p.Address),
-		Evidence: []string{fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %.3g to %.3g ms, median %.3g ms", e.Received, e.Sent, e.MinMs, e.MaxMs, e.MedianMs)},
-		Fix:      on(h.name, h.alone, "see the table of drops here and on "+p.Address+"; hop by hop: mtr -n "+p.Address, "routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+p.Address)}
+		Evidence: []string{fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s", e.Received, e.Sent, unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))},
+		Fix:      on(h.name, h.alone, "see what is dropped here and on "+p.Address+" (ip -s link, tc -s qdisc); hop by hop: mtr -n "+p.Address, "routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+p.Address)}
 }
 
 // largestPacket is the largest that a probe's interface can send: of IPv4 the length has 16 bits,
@@ -142,7 +145,7 @@ func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= largestPacket(p) {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
+	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Places: onePlace(p.Address), Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
 		Evidence: []string{fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came", p.Interface, p.InterfaceMTU, m.MTU, m.MTU+1)},
 		Fix: on(h.name, h.alone, fmt.Sprintf("one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s mtu %d", p.Address, p.Interface, m.MTU),
 			"or let ICMP type 3 code 4 pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
@@ -163,7 +166,7 @@ func connectUnanswered(h *host, p record.Probe) *record.Finding {
 	if p.Echo == nil || p.Echo.Received == 0 || len(p.Connects) == 0 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectUnanswered }) {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Likely, Reference: "RFC 9293, section 3.8.1", Summary: fmt.Sprintf("%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full", p.Address, p.Connects[0].Port),
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 9293, section 3.8.1", Places: onePlace(fmt.Sprint(netip.AddrPortFrom(parse(p.Address), uint16(p.Connects[0].Port)))), Summary: fmt.Sprintf("%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full", p.Address, p.Connects[0].Port),
 		Evidence: []string{fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms", p.Echo.Received, p.Echo.Sent, p.Connects[0].Port, p.Connects[0].Ms)},
 		Fix:      on(p.Address, false, "ss -ltn (is the queue of the listener full?); nft list ruleset")}
 }

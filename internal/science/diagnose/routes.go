@@ -70,14 +70,15 @@ func returnRoutes(f observed) (findings []record.Finding) {
 				r, found := other.back(local.Addr().Unmap())
 				word, _, _ := strings.Cut(r.Text, " ")
 				row := "its routes have none for " + local.Addr().String()
+				var places []string
 				if found {
-					row = "its route: " + r.Text
+					row, places = "its route: "+r.Text, []string{"route " + r.To}
 				}
 				if found && !slices.Contains(discarding, word) {
 					continue
 				}
 				findings = append(findings, record.Finding{
-					Host: other.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.name, local.Addr(), h.name),
+					Host: other.name, Places: onePlace(append(places, "from "+local.Addr().Unmap().String())...), Confidence: record.Certain, Summary: fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.name, local.Addr(), h.name),
 					Evidence: []string{fmt.Sprintf("%s waits for an answer: %s to %s, SYN-SENT, sent again %d times", h.name, c.Local, c.Remote, c.Info.Retransmits), row},
 					Fix:      on(other.name, false, fmt.Sprintf("ip route add %s via GATEWAY; to confirm: ip route get %s", local.Addr(), local.Addr())), Reference: "RFC 1812, section 5.2; ip-route(8)",
 				})

@@ -40,6 +40,12 @@ func looseFilter(f observed, h *host) *record.Finding {
 		Fix:     on(h.name, h.alone, "a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1")}
 	if dropped := h.grown(filterCounter); dropped > 0 {
 		finding.Confidence, finding.Evidence = record.Certain, []string{h.grewRow(filterCounter, dropped)}
+		if h.boot && h.overS > 0 {
+			return nil // most likely by a strict filter, before it was made loose
+		}
+		if h.boot {
+			finding.Summary = sinceBoot("loose") + "from addresses to which this host has no route"
+		}
 	}
 	if !h.boot {
 		for _, r := range f.droppedRequests(h) {
@@ -51,6 +57,12 @@ func looseFilter(f observed, h *host) *record.Finding {
 	}
 	finding.Evidence = append(finding.Evidence, h.setting("rp_filter", where[0]))
 	return finding
+}
+
+// sinceBoot begins a summary that rests on the counter since the boot: which filter counted it is
+// not known, as the mode may have been changed since.
+func sinceBoot(mode string) string {
+	return "a reverse-path filter has dropped packets since the boot; it is " + mode + " now, and so drops what comes "
 }
 
 // strictFilter finds a strict reverse-path filter that drops packets or ARP requests, or that
@@ -73,13 +85,10 @@ func strictFilter(f observed, h *host) *record.Finding {
 	} else if h.boot {
 		return nil // tables and settings are those of now
 	}
-	var unrouted []netip.Addr
-	requests := f.droppedRequests(h)
-	for _, r := range requests {
+	routed, unrouted := f.sources(h, where, dropped > 0)
+	for _, r := range f.droppedRequests(h) {
 		finding.Evidence = append(finding.Evidence, r.row)
-		if r.unrouted.IsValid() {
-			unrouted = append(unrouted, r.unrouted)
-		}
+		routed, unrouted = routed || r.routed, append(unrouted, r.unrouted...)
 		if dropped == 0 && !slices.Contains(where, r.at) {
 			where = append(where, r.at)
 		}
@@ -91,19 +100,71 @@ func strictFilter(f observed, h *host) *record.Finding {
 		if where = sharing(netifs); len(where) == 0 {
 			return nil
 		}
-		names = oneOf(where)
+		names, routed = oneOf(where), true
 		finding.Evidence = append(finding.Evidence, interfaceNames(where)+" are on one subnet")
 	}
-	finding.Summary = fmt.Sprintf("the strict reverse-path filter drops what comes by %s from senders that are answered by another interface, or by none", names)
+	finding.Summary = fmt.Sprintf("by %s from senders that are answered by another interface, or by none", names)
+	if h.boot {
+		finding.Summary = sinceBoot("strict") + finding.Summary
+	} else {
+		finding.Summary = "the strict reverse-path filter drops what comes " + finding.Summary
+	}
 	for _, p := range where[:min(len(where), 3)] {
 		finding.Evidence = append(finding.Evidence, h.setting("rp_filter", p))
 	}
-	if len(unrouted) > 0 && len(unrouted) == len(requests) { // the loose filter drops these as well
-		finding.Fix = on(h.name, h.alone, fmt.Sprintf("a route back: ip route add %s via GATEWAY dev %s", unrouted[0], where[0].name))
-		return finding
+	const key = "net.ipv4.conf.all.rp_filter"
+	var back []string
+	symmetric := "make routes symmetric (a rule and a table for each source address), or the loose filter:"
+	if len(unrouted) > 0 {
+		back = []string{fmt.Sprintf("of senders without a route, which the loose filter drops as well, a route back: ip route add %s via GATEWAY dev %s", unrouted[0], where[0].name)}
+		symmetric = "of the others " + symmetric
 	}
-	finding.Fix, finding.Settings = h.fixed([]string{"make routes symmetric (a rule and a table for each source address), or the loose filter:"}, "net.ipv4.conf.all.rp_filter", "2")
+	switch {
+	case routed:
+		finding.Fix, finding.Settings = h.fixed(append(back, symmetric), key, "2")
+	case back != nil:
+		finding.Fix = on(h.name, h.alone, back...)
+	default:
+		finding.Fix = on(h.name, h.alone, "see who sends: sysctl -w net.ipv4.conf.all.log_martians=1, then dmesg; and ip route get SENDER",
+			"with a route to it: make routes symmetric (a rule and a table for each source address), or sysctl -w "+key+"=2",
+			"without one: ip route add SENDER via GATEWAY; the loose filter drops it as well")
+	}
 	return finding
+}
+
+// sources says of the senders that a strict filter drops whether the host has a route to some of
+// them, by another interface, and lists those of other hosts to which it has none. With a default
+// route it has one to all.
+func (f observed) sources(h *host, where []*netif, drops bool) (routed bool, unrouted []netip.Addr) {
+	if !drops {
+		return false, nil
+	}
+	names, known := h.egress(netip.Addr{}, netip.IPv4Unspecified())
+	routed = known && len(names) > 0
+	for _, p := range where {
+		for _, s := range f.answeredElsewhere(h, p) {
+			if routed = routed || s.routed; !s.routed {
+				unrouted = append(unrouted, s.addr)
+			}
+		}
+	}
+	looked := 0
+	for _, peer := range f.hosts {
+		for _, p := range peer.netifs {
+			if peer == h || ofContainers(p.name) {
+				continue
+			}
+			for _, prefix := range p.v4() {
+				if looked++; looked > mostNetworks {
+					return routed, unrouted
+				}
+				if names, known := h.egress(netip.Addr{}, prefix.Addr()); known && len(names) == 0 && h.holder(prefix.Addr()) == nil {
+					unrouted = append(unrouted, prefix.Addr())
+				}
+			}
+		}
+	}
+	return routed, unrouted
 }
 
 // sharing are two interfaces on one subnet; none: there are no such.
@@ -153,9 +214,10 @@ func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*ne
 	}
 	received, all := map[*netif]float64{}, 0.0
 	for _, c := range counted(h.reading) {
-		if i := slices.IndexFunc(strict, func(p *netif) bool { return p.name == c.Interface }); i >= 0 && c.RxPackets > 0 {
-			received[strict[i]] = float64(c.RxPackets)
-			all += float64(c.RxPackets)
+		own := c.RxPackets - min(c.RxOtherhost, c.RxPackets) // the filter sees no flooded frames of other hosts
+		if i := slices.IndexFunc(strict, func(p *netif) bool { return p.name == c.Interface }); i >= 0 && own > 0 {
+			received[strict[i]] = float64(own)
+			all += float64(own)
 		}
 	}
 	if len(received) == 0 { // not known
@@ -169,15 +231,17 @@ func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*ne
 		some = append(some, p)
 		if rest := all - received[p]; rest < float64(dropped) && len(strict) > 1 {
 			where = append(where, p)
-			why = append(why, fmt.Sprintf("%s received %.0f packets, all other interfaces with the strict filter %.0f", p.name, received[p], rest))
+			why = append(why, fmt.Sprintf("%s received %.0f packets for this host, all other interfaces with the strict filter %.0f", p.name, received[p], rest))
 		}
 	}
 	if len(where) > 0 {
 		return where, interfaceNames(where), why
 	}
 	for _, p := range some {
-		if rows := f.answeredElsewhere(h, p); len(rows) > 0 {
-			where, why = append(where, p), append(why, rows...)
+		for i, s := range f.answeredElsewhere(h, p) {
+			if why = append(why, s.row); i == 0 {
+				where = append(where, p)
+			}
 		}
 	}
 	if len(where) == 0 {
@@ -186,19 +250,26 @@ func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*ne
 	return where, oneOf(where), why
 }
 
+// sender is one that is answered by another interface, or, without a route, by none.
+type sender struct {
+	addr   netip.Addr
+	row    string // of the evidence
+	routed bool
+}
+
 // answeredElsewhere lists neighbours that send to an interface, and that the host answers by
 // another: those of its own table, and hosts that hold the interface's MAC address for one of
-// the host's.
-func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
-	add := func(row string) {
-		if len(rows) < 3 && !slices.Contains(rows, row) {
-			rows = append(rows, row)
+// the host's. At most three.
+func (f observed) answeredElsewhere(h *host, p *netif) (list []sender) {
+	add := func(addr netip.Addr, out *netif, format string, words ...any) {
+		if s := (sender{addr, fmt.Sprintf(format, words...), out != nil}); len(list) < 3 && !slices.Contains(list, s) {
+			list = append(list, s)
 		}
 	}
 	for _, n := range h.entries() {
 		source := parse(n.Address)
-		if how, _ := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.name && resolved(n) && how != "" {
-			add(fmt.Sprintf("%s is a neighbour on %s, and is answered %s", source, p.name, how))
+		if how, out := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.name && resolved(n) && how != "" {
+			add(source, out, "%s is a neighbour on %s, and is answered %s", source, p.name, how)
 		}
 	}
 	for _, peer := range f.hosts {
@@ -211,21 +282,22 @@ func (f observed) answeredElsewhere(h *host, p *netif) (rows []string) {
 				continue
 			}
 			for _, source := range peer.senders(n.Interface, target) {
-				if how, _ := h.elsewhere(target, source, p); how != "" {
-					add(fmt.Sprintf("%s sends from %s to %s, and is answered %s", peer.name, source, p.name, how))
+				if how, out := h.elsewhere(target, source, p); how != "" {
+					add(source, out, "%s sends from %s to %s, and is answered %s", peer.name, source, p.name, how)
 				}
 			}
 		}
 	}
-	return rows
+	return list
 }
 
 // droppedRequest is a neighbour entry of a peer without an answer, although a host holds the
 // address, because the strict filter of the host's interface drops the request.
 type droppedRequest struct {
 	at       *netif
-	row      string     // of the evidence
-	unrouted netip.Addr // the sender, if the host has no route to it
+	row      string       // of the evidence
+	routed   bool         // the host has a route to a sender that it may be
+	unrouted []netip.Addr // senders that it may be to which the host has none
 }
 
 // droppedRequests lists such entries of a host's addresses, at most four.
@@ -261,19 +333,24 @@ func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
 		i := slices.IndexFunc(h.counted, func(c record.InterfaceCounters) bool { return c.Interface == at.name })
 		arrived = i < 0 || h.counted[i].RxPackets > 0
 	}
+	u := &droppedRequest{at: at}
+	var from, answered []string
 	for _, source := range peer.senders(n.Interface, target) {
 		how, out := h.elsewhere(target, source, at)
-		if !arrived || how == "" || out != nil && h.effective("rp_filter", at) == loose || !h.answers(at, at, out) {
+		if !arrived || how == "" || out != nil && h.effective("rp_filter", at) == loose || !h.answers(at, at, out) || len(from) == 3 {
 			continue
 		}
-		u := &droppedRequest{at: at, row: fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s %s, so %s drops the ARP request",
-			peer.name, source, target, n.State, n.Interface, h.name, source, how, at.name)}
-		if out == nil {
-			u.unrouted = source
+		from, answered = append(from, source.String()), append(answered, fmt.Sprintf("%s %s", source, how))
+		if u.routed = u.routed || out != nil; out == nil {
+			u.unrouted = append(u.unrouted, source)
 		}
-		return u
 	}
-	return nil
+	if len(from) == 0 {
+		return nil
+	}
+	u.row = fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
+		peer.name, strings.Join(from, " or "), target, n.State, n.Interface, h.name, join(answered), at.name)
+	return u
 }
 
 // senders are the addresses from which a host sends by an interface to another address, and

@@ -59,6 +59,10 @@ func TestStrictFilterInterface(t *testing.T) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
 			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger, State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: stranger, State: "STALE"}}
 		}, "eth1"},
+		{"what the other received was for other hosts", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 890, 870
+			x.Reading.End.Interfaces[0].RxOtherhost = 30
+		}, "eth1"},
 		{"nothing tells which", func(x, _ *record.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
 		}, "one of eth0 and eth1"},
@@ -106,6 +110,10 @@ func TestFilteredRequests(t *testing.T) {
 	}{
 		{"from another subnet's address", elsewhere, "strict-rp-filter x likely"},
 		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) { asks(y) }, "strict-rp-filter x likely"},
+		{"from one without a route, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+			asks(y)
+			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses, "198.51.100.7/32")
+		}, "strict-rp-filter x likely"},
 		{"it is y's gateway", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
 			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "0.0.0.0/0", Text: "default via 10.73.0.1 dev eth1"},
@@ -148,8 +156,85 @@ func TestFilteredRequests(t *testing.T) {
 		if got := names(findings); got != test.found {
 			t.Errorf("%s: found %s", test.name, got)
 		}
-		if f := findings[0]; f.ID == "strict-rp-filter" && !strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 for 10.73.0.1") {
+		if test.name == "from one without a route, as arp_announce=0 lets it" && !strings.Contains(strings.Join(findings[0].Fix, "\n"), "ip route add 198.51.100.7 ") {
+			t.Errorf("%s: %v", test.name, findings[0].Fix)
+		}
+		if f := findings[0]; f.ID == "strict-rp-filter" && !strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 ") {
 			t.Errorf("%s: %v", test.name, f.Evidence)
+		}
+	}
+}
+
+// TestFilterFix: the loose filter helps senders to which there is a route, and no others.
+func TestFilterFix(t *testing.T) {
+	route := func(to, text string) record.RouteEntry {
+		return record.RouteEntry{Table: mainTable, To: to, Text: text}
+	}
+	far := func(_, y *record.HostSnapshot) {
+		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses, "198.51.100.7/32")
+	}
+	neighbour := func(x, _ *record.HostSnapshot) {
+		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger, State: "STALE"}}
+	}
+	for _, test := range []struct {
+		name        string
+		change      func(x, y *record.HostSnapshot)
+		loose, back bool
+	}{
+		{"nothing is known of the senders", func(_, _ *record.HostSnapshot) {}, false, false},
+		{"one is answered by the other interface", neighbour, true, false},
+		{"a default route leads to all", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"))
+		}, true, false},
+		{"no route leads to one", far, false, true},
+		{"a route discards what is sent to it", func(x, y *record.HostSnapshot) {
+			far(x, y)
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, route("198.51.100.0/24", "blackhole 198.51.100.0/24"))
+		}, false, true},
+		{"no route leads to one, and another is answered", func(x, y *record.HostSnapshot) { far(x, y); neighbour(x, y) }, true, true},
+		{"a neighbour has no route", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "198.51.100.7", MAC: stranger, State: "STALE"}}
+		}, false, true},
+	} {
+		x, y := twoHosts()
+		x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+		x.Reading.End.SNMP[filterCounter] = 769
+		test.change(&x, &y)
+		f := Hosts([]record.HostSnapshot{x, y}).Findings[0]
+		text := strings.Join(f.Fix, "\n")
+		if f.ID != "strict-rp-filter" || len(f.Settings) > 0 != test.loose || strings.Contains(text, "ip route add 198.51.100.7 ") != test.back {
+			t.Errorf("%s: %s: %v, %s", test.name, f.ID, f.Settings, text)
+		}
+	}
+}
+
+// TestFilterBefore: what was dropped since the boot may have been dropped by a filter of another
+// mode than that of now.
+func TestFilterBefore(t *testing.T) {
+	for _, test := range []struct {
+		mode          string
+		before, grown int64
+		overS         float64
+		want          string // of the summary; empty: nothing is found
+	}{
+		{"2", 2361, 0, 3, ""},
+		{"2", 2361, 5, 3, "the loose reverse-path filter drops"},
+		{"2", 2361, 0, 0, "it is loose now"},
+		{"1", 2361, 0, 3, "it is strict now"},
+		{"1", 0, 5, 3, "the strict reverse-path filter drops"},
+	} {
+		x, y := twoHosts()
+		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = test.mode
+		x.OverS = test.overS
+		x.Reading.Begin.SNMP[filterCounter], x.Reading.End.SNMP[filterCounter] = test.before, test.before+test.grown
+		got := ""
+		for _, f := range Hosts([]record.HostSnapshot{x, y}).Findings {
+			if strings.HasSuffix(f.ID, "e-rp-filter") || f.ID == "strict-rp-filter" {
+				got += f.Summary
+			}
+		}
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -12,11 +11,11 @@ import (
 
 // Rules about sockets and the states of connections.
 var socketRules = []rule{
-	{id: "accept-queue-full", host: true, about: "More connections wait for accept(2) than a listener's backlog.", parts: socketParts, find: each(everyHost, acceptQueueFull), explains: []string{"listen-overflow", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
+	{id: "accept-queue-full", host: true, about: "More connections wait for accept(2) than a listener's backlog.", parts: socketParts, find: each(everyHost, acceptQueueFull), explains: []string{"listen-overflow", "tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash"}, atPeers: []string{"syn-unanswered"}},
 	{id: "backlog-small", host: true, about: "A listener's backlog is below 8, on an address other than the loopback's.", parts: socketParts, find: each(everyHost, backlogSmall), explains: []string{"accept-queue-full", "listen-overflow"}},
 	{id: "close-wait", host: true, about: "At least 20 connections are in CLOSE-WAIT.", parts: socketParts, find: each(everyHost, closeWait), atPeers: []string{"fin-wait-many"}},
-	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "connect-fails", "connections-timed-out"}},
-	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "connections-timed-out"}},
+	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash", "connect-fails", "connections-timed-out"}},
+	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash", "connections-timed-out"}},
 	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}, atPeers: []string{"peer-window-closed", "window-limited"}},
 	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow", "udp-socket-dropped"}},
 	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
@@ -32,31 +31,6 @@ var socketRules = []rule{
 }
 
 var socketParts = []string{"sockets"}
-
-func acceptQueueFull(_ observed, h *host) *record.Finding {
-	rows := h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > l.Backlog },
-		func(l record.Listener) string {
-			return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog)
-		})
-	if len(rows) == 0 {
-		return nil
-	}
-	finding := &record.Finding{Host: h.name, Confidence: record.Certain, Summary: "a program does not accept connections as fast as they come: its queue is full now", Evidence: rows, Reference: "listen(2); accept(2)"}
-	finding.Fix, finding.Settings = h.fixed([]string{"see what the program waits for; a larger backlog in its listen(2), and:"}, "net.core.somaxconn", "8192")
-	return finding
-}
-
-func backlogSmall(_ observed, h *host) *record.Finding {
-	const few = 8
-	rows := h.listenersWhere(func(l record.Listener) bool {
-		return l.Protocol == "tcp" && l.Backlog < few && !strings.HasPrefix(l.Local, "127.") && !strings.HasPrefix(l.Local, "[::1]")
-	}, func(l record.Listener) string { return fmt.Sprintf("%s: backlog %d", l.Local, l.Backlog) })
-	if len(rows) == 0 {
-		return nil
-	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "a program lets only a few connections wait for accept(2): more at once are delayed by a second and longer", Evidence: rows,
-		Fix: on(h.name, h.alone, "a larger backlog in the program's listen(2), such as 128"), Reference: "listen(2)"}
-}
 
 func closeWait(_ observed, h *host) *record.Finding {
 	const many = 20
@@ -102,15 +76,17 @@ func (f observed) toward(h *host, where func(record.Connection) bool) (name stri
 	return name
 }
 
+// unanswered: a SYN was sent again.
+func unanswered(c record.Connection) bool {
+	return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
+}
+
 func synUnanswered(f observed, h *host) *record.Finding {
-	waits := func(c record.Connection) bool {
-		return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
-	}
-	rows := h.connections(waits, 6)
+	rows := h.connections(unanswered, 6)
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
+	return &record.Finding{Host: h.name, Toward: f.toward(h, unanswered), Places: h.paths(unanswered), Confidence: record.Likely, Summary: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
 		Fix: on(h.name, h.alone, "ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"), Reference: "RFC 9293, section 3.8.1"}
 }
 
@@ -127,7 +103,7 @@ func unacknowledged(f observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
+	return &record.Finding{Host: h.name, Toward: f.toward(h, waits), Places: h.paths(waits), Confidence: record.Likely, Summary: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets", Evidence: rows,
 		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
 }
 

@@ -13,7 +13,8 @@ func TestToward(t *testing.T) {
 		remotes        []string
 		toward, follow string
 	}{
-		{[]string{"192.0.2.15:80", "192.0.2.15:81"}, "nas", "accept-queue-full"},
+		{[]string{"192.0.2.15:80", "192.0.2.15:80"}, "nas", "accept-queue-full"},
+		{[]string{"192.0.2.15:80", "192.0.2.15:81"}, "nas", ""}, // whose queue is not full
 		{[]string{"192.0.2.15:80", "192.0.2.17:80"}, "", ""},
 		{[]string{"192.0.2.15:80", "198.51.100.7:80"}, "", ""},
 		{[]string{"192.0.2.17:80"}, "other", ""},

@@ -25,7 +25,7 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		if fl.OpenedBy == fl.To {
 			opener, acceptor, mine, target = acceptor, opener, target, mine
 		}
-		if fl.Connected || fl.Exhausted != nil || opener == nil || acceptor == nil || explained(named, fl.ID, opener, acceptor) {
+		if fl.Connected || fl.OpenedFewer() || opener == nil || acceptor == nil || explained(named, fl.ID, opener, acceptor) {
 			continue
 		}
 		what := fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener.name, target, acceptor.name)

@@ -191,9 +191,14 @@ func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 // Needed is the answer to how many flows fill links, linerate.limits.ecmp-flows/v1: flows
 // that take what they get, each with a hash of its own.
 type Needed struct {
-	Schema string       `json:"schema"`
-	Links  int          `json:"links"`
-	Flows  []NeededFlow `json:"needed"`
+	Schema string `json:"schema"`
+	Links  int    `json:"links"`
+	// Pairs: the policy hashes addresses alone, so that pairs of them are counted, not
+	// flows.
+	Pairs bool `json:"pairs_of_addresses,omitempty"`
+	// Bond is as that of Question.
+	Bond  string       `json:"xmit_hash_policy,omitempty"`
+	Flows []NeededFlow `json:"needed"`
 	// Carry is the least number of flows that carries Target of all links' rates on
 	// average; 0: more than 2³⁰, or not known.
 	Target float64 `json:"target"`

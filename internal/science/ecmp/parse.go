@@ -2,6 +2,7 @@ package ecmp
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -49,15 +50,35 @@ func ParseKinds(parts []string) ([]Kind, int, error) {
 // policies are the names of the values of fib_multipath_hash_policy.
 var policies = []string{"l3", "l4", "inner", "custom"}
 
-// ParsePolicy reads fib_multipath_hash_policy, by number or name.
+// bonding are the names of xmit_hash_policy of a bond that hash what one of these does:
+// MAC addresses are as many as hosts.
+var bonding = map[string]int{"layer2": 0, "layer2+3": 0, "layer3+4": 1}
+
+// ParsePolicy reads fib_multipath_hash_policy, by number or name, or a bond's
+// xmit_hash_policy.
 func ParsePolicy(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(policies) {
 		return n, nil
 	}
-	if n := slices.Index(policies, strings.ToLower(text)); n >= 0 {
+	name := strings.ToLower(text)
+	if n, named := bonding[name]; named {
 		return n, nil
 	}
-	return 0, fmt.Errorf("%q: expected 0 to 3, or %s%s", text, strings.Join(policies, ", "), source.DidYouMean(text, policies))
+	if n := slices.Index(policies, name); n >= 0 {
+		return n, nil
+	}
+	names := slices.Concat(policies, slices.Sorted(maps.Keys(bonding)))
+	return 0, fmt.Errorf("%q is no hash policy, which is 0 to 3 or a name%s", text, source.DidYouMean(text, names))
+}
+
+// BondPolicy is the xmit_hash_policy that a text is which ParsePolicy reads; empty: it is one of
+// fib_multipath_hash_policy.
+func BondPolicy(text string) string {
+	name := strings.ToLower(text)
+	if _, is := bonding[name]; !is {
+		return ""
+	}
+	return name
 }
 
 // ParseSizes reads "pareto:1.2"; nil is that all are equal.

@@ -15,6 +15,9 @@ type Question struct {
 	// fib_multipath_hash_fields.
 	Policy int
 	Fields uint32
+	// Bond is the xmit_hash_policy of a bond that was asked for, whose hash is as Policy's;
+	// empty: the flows are routed.
+	Bond string
 	// Pairs of addresses that the flows are between; 0, with a Fabric: each has its own.
 	Pairs  int
 	Sizes  *Sizes // nil: all transfers are equal
@@ -55,6 +58,7 @@ type Asked struct {
 	Second   int         `json:"second_links,omitempty"`
 	Tiers    int         `json:"tiers"`
 	Policy   int         `json:"hash_policy"`
+	Bond     string      `json:"xmit_hash_policy,omitempty"`
 	Fields   uint32      `json:"hash_fields,omitempty"`
 	Pairs    int         `json:"pairs,omitempty"`
 	Distinct int         `json:"distinct_hashes,omitempty"`
@@ -113,7 +117,7 @@ const forecastSchema = "linerate.limits.ecmp/v1"
 func (q Question) asked() Asked {
 	a := Asked{
 		Schema: forecastSchema, Flows: q.Flows, Links: len(q.Tiers.First), Second: len(q.Tiers.Second),
-		Tiers: 1, Policy: q.Policy, Pairs: q.Pairs, Distinct: q.distinct(), Seed: q.Seed,
+		Tiers: 1, Policy: q.Policy, Bond: q.Bond, Pairs: q.Pairs, Distinct: q.distinct(), Seed: q.Seed,
 	}
 	if a.Second > 0 {
 		a.Tiers = 2

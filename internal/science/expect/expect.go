@@ -30,7 +30,7 @@ type condition struct {
 // comparisons, the longer ones first.
 var comparisons = []string{">=", "<=", ">", "<"}
 
-// Parse reads conditions with commas between. A value alone is of the transaction
+// Parse reads conditions with commas, or "and", between. A value alone is of the transaction
 // rate or the goodput, whichever the protocol has, and means at least that much.
 // The error joins what is wrong with each condition: also a metric that a
 // measurement of this setup does not have.
@@ -40,7 +40,7 @@ func Parse(text string, of metric.Setup) (Expectation, error) {
 	}
 	var e Expectation
 	var problems []error
-	for part := range strings.SplitSeq(text, ",") {
+	for part := range strings.SplitSeq(strings.ReplaceAll(text, " and ", ","), ",") {
 		c, err := parse(strings.TrimSpace(part), of)
 		e, problems = append(e, c), append(problems, err)
 	}
@@ -94,6 +94,34 @@ func lacking(m metric.Metric, of metric.Setup) string {
 	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols), of.Protocol)
 }
 
+// String is the conditions with commas between.
+func (e Expectation) String() string {
+	var texts []string
+	for _, c := range e {
+		texts = append(texts, c.text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Metrics are the names of those that the conditions are on.
+func (e Expectation) Metrics() (names []string) {
+	for _, c := range e {
+		names = append(names, c.metric.Name)
+	}
+	return names
+}
+
+// Needs is how many requests it takes to know whether all conditions are met; 0: they are
+// not on percentiles.
+func (e Expectation) Needs() (requests int64) {
+	for _, c := range e {
+		if c.metric.Quantile > 0 {
+			requests = max(requests, record.PercentileNeeds(c.metric.Quantile))
+		}
+	}
+	return requests
+}
+
 // TooFew says which conditions can neither be met nor missed with so many requests.
 func (e Expectation) TooFew(requests int64) (list []string) {
 	for _, c := range e {
@@ -110,15 +138,12 @@ func (e Expectation) Check(m *record.Measure) *record.Expectation {
 	if len(e) == 0 {
 		return nil
 	}
-	result := &record.Expectation{Met: true}
-	var texts []string
+	result := &record.Expectation{Gate: e.String(), Met: true}
 	for _, c := range e {
 		part := c.check(m)
 		result.Conditions = append(result.Conditions, part)
 		result.Met = result.Met && part.Met
-		texts = append(texts, c.text)
 	}
-	result.Gate = strings.Join(texts, ", ")
 	return result
 }
 
@@ -130,8 +155,8 @@ func (c condition) check(m *record.Measure) record.Condition {
 	unknown := ""
 	for _, one := range m.EachMode() {
 		readings := c.metric.Readings(one)
-		if one.LossFree != nil && one.LossFree.RateBps == 0 {
-			readings = nil // a search that found no rate ends with a trial that lost
+		if one.FoundNone() {
+			readings = nil // a search that found no rate ends with a trial that failed
 		}
 		part.Met = part.Met && len(readings) > 0
 		for _, r := range readings {
@@ -142,6 +167,9 @@ func (c condition) check(m *record.Measure) record.Condition {
 				unknown = c.metric.TooFew(r.Transactions)
 			case !c.admits(r.Value):
 				part.Met = false
+			}
+			if one.Transactions != nil { // which have no direction
+				r.Direction = ""
 			}
 			words := strings.TrimSpace(r.Direction + " " + value)
 			if len(m.Modes) > 0 {

@@ -102,7 +102,7 @@ func TestParseErrors(t *testing.T) {
 		{"!= 1gbit", "tcp", "expected a comparison"}, {"90%", "tcp", "expected a comparison"}, {">= -1mbit", "tcp", "not a bit rate"},
 		{">= 1gbit,", "tcp", "expected a comparison"}, {"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
 		{"latency_p99 < = 5ms", "tcp", "expected <= without a space between"},
-		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr or crr, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
+		{"latency_p99 <= 1ms", "udp", "latency_p99 is measured with --protocol rr, udp-rr, crr, dns, dns-tcp, dot, http, h2, h3 or smtp, or with --latency"}, {"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
 		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`}, {"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},
 		{"lost <= 1%", "rr", "lost is measured with --protocol udp or udp-rr"}, {">= 900mbit", "rr", "such as 'transactions >= 10000/s'"}, {"latency_p99 <= 500", "rr", "such as 'latency_p99 <= 500us'"}, {"lost <= 0.5", "udp", "such as 'lost <= 0.1%'"},
 		{"transactions >= -5/s", "rr", "such as 'trans"}, {"transactions >= NaN/s", "rr", "such as 'trans"}, {"a <= 1, b <= 2", "rr", `"b <= 2": no metric`},
@@ -135,6 +135,35 @@ func TestExpectOfSearch(t *testing.T) {
 		if _, err := Parse("loss_free >= 900mbit", metric.Setup{Protocol: protocol, Probe: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s without a search: %v, want %q", protocol, err, want)
 		}
+	}
+}
+
+// TestObjective: conditions may be joined by "and", it is known how many requests they need, and a
+// search that found no rate meets none.
+func TestObjective(t *testing.T) {
+	e, err := Parse("latency_p50 <= 5ms and latency_p99 <= 20ms, errors <= 0.1%", metric.Setup{Protocol: "http"})
+	if err != nil || e.String() != "latency_p50 <= 5ms, latency_p99 <= 20ms, errors <= 0.1%" || e.Needs() != 1000 || !slices.Equal(e.Metrics(), []string{"latency_p50", "latency_p99", "errors"}) {
+		t.Fatalf("%v: %v needs %d", err, e, e.Needs())
+	}
+	x := &record.Transactions{Done: 2000, Application: &record.Application{Errors: 4}}
+	m := &record.Measure{MeasureCounts: record.MeasureCounts{Transactions: x, LatencyUs: &record.Distribution{Count: 2000, P50Us: 1e3, P99Us: 25e3}}}
+	m.Directions = []record.MeasureDirection{{Direction: "write", MeasureCounts: m.MeasureCounts}}
+	got := e.Check(m)
+	if c := got.Conditions; got.Met || len(c) != 3 || !c[0].Met || c[1].Met || c[1].Got != "25 ms" || c[2].Met || c[2].Got != "0.2 %" {
+		t.Errorf("%+v", got)
+	}
+	x.Application.Errors, m.LatencyUs.P99Us = 0, 10e3
+	if !e.Check(m).Met {
+		t.Errorf("%+v", e.Check(m))
+	}
+	if m.FindMax = (&record.FindMax{}); e.Check(m).Met || !m.Doubtful() {
+		t.Errorf("%+v", e.Check(m))
+	}
+	if m.FindMax = (&record.FindMax{RatePerS: 5, Why: "interrupted"}); !e.Check(m).Met || !m.Doubtful() {
+		t.Error("a rate that was not confirmed is in no doubt")
+	}
+	if m.FindMax.Why = ""; m.Doubtful() {
+		t.Error("a rate that was confirmed is in doubt")
 	}
 }
 

@@ -38,15 +38,19 @@ type Backlog struct {
 type Machine struct {
 	// Name is the host's; of all hosts that linerate made together it is This.
 	Name string
-	// Host is whose reading it is.
-	Host string
-	CPUs []CPU
+	// Host is whose reading it is, and Hosts are all that are on the machine.
+	Host  string
+	Hosts []string
+	CPUs  []CPU
 	// Backlogs are of the CPUs of softnet_stat, whose sums are SoftDropped and Squeezed: also
 	// of those whose times were not read.
 	Backlogs []Backlog
 	// Busy is the mean of the CPUs.
 	Busy                  float64
 	SoftDropped, Squeezed float64
+	// Processed are packets that its CPUs took, of all network namespaces and the loopback
+	// (softnet_stat), and Received those that the interfaces of its hosts did; below 0: not known.
+	Processed, Received float64
 	// RxMissed are packets for which the NICs of its hosts had no receive buffer.
 	RxMissed float64
 	// SomeWaited and AllWaited are the shares of the window in which some program,
@@ -57,6 +61,37 @@ type Machine struct {
 	// Resent are segments that its hosts' TCP sent again, Sent all that it sent;
 	// TCPPressures how often TCP ran into its own bound (tcp_mem).
 	Resent, Sent, TCPPressures int64
+}
+
+// farMore is how many times the packets that the hosts' interfaces received are too many to be
+// theirs. The links between namespaces that an emulator makes double them.
+const farMore = 3
+
+// Foreign reports whether most packets that the machine's CPUs took were not received by the
+// interfaces of its hosts: what softnet_stat counts may then be of other network namespaces.
+func (m Machine) Foreign() bool { return m.Received >= 0 && m.Processed > farMore*m.Received }
+
+// ForeignAt reports the same of the machine that a host is on, of all hosts of a trial.
+func ForeignAt(hosts []record.HostReading, host string) bool {
+	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == host })
+	if i < 0 {
+		return false
+	}
+	m := read(host, hosts[i])
+	for j, h := range hosts {
+		if i == j || Same(hosts[i], h) {
+			m.add(h)
+		}
+	}
+	return m.Foreign()
+}
+
+// add counts what a host's interfaces received.
+func (m *Machine) add(h record.HostReading) {
+	m.Hosts = append(m.Hosts, h.Host)
+	for _, d := range h.Deltas() {
+		m.Received = max(m.Received, 0) + d.RxPackets
+	}
 }
 
 // This is what the machine is called on which linerate made its hosts.
@@ -106,6 +141,7 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 			i, list, first = len(list), append(list, read(name, h)), append(first, h)
 		}
 		m := &list[i]
+		m.add(h)
 		for _, d := range h.Deltas() {
 			if h.Snapshot.Hardware(d.Interface) {
 				m.RxMissed += d.RxMissed
@@ -121,7 +157,7 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 // read takes the differences of a host's two readings. A counter that ran
 // backwards counts as nothing.
 func read(name string, h record.HostReading) Machine {
-	m := Machine{Name: name, Host: h.Host}
+	m := Machine{Name: name, Host: h.Host, Received: -1}
 	seconds := float64(h.End.BeganNs-h.Begin.BeganNs) / 1e9
 	for _, end := range h.End.CPU {
 		i := slices.IndexFunc(h.Begin.CPU, func(c record.CPUTimes) bool { return c.CPU == end.CPU })
@@ -148,6 +184,7 @@ func read(name string, h record.HostReading) Machine {
 		}
 		b := Backlog{end.CPU, record.Grown(begin.Processed, end.Processed), record.Grown(begin.Dropped, end.Dropped), record.Grown(begin.Squeezed, end.Squeezed)}
 		m.Backlogs = append(m.Backlogs, b)
+		m.Processed += b.Processed
 		m.SoftDropped += b.Dropped
 		m.Squeezed += b.Squeezed
 	}

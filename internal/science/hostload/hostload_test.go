@@ -2,6 +2,7 @@ package hostload
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -52,12 +53,45 @@ func TestOf(t *testing.T) {
 	if math.Abs(m.SomeWaited-0.5) > 1e-9 || math.Abs(m.AllWaited-0.25) > 1e-9 || m.AvailableBytes != 7 || m.TCPBytes != 8 {
 		t.Errorf("memory: %+v", m)
 	}
+	if m.Processed != 200 || m.Received != 0 || !m.Foreign() || strings.Join(m.Hosts, " ") != "a b" {
+		t.Errorf("packets of hosts that received none: %+v", m)
+	}
 	// An old record has less, and one whose counters were reset has nothing.
 	bare := record.HostReading{Host: "a", Begin: reading("a", 0).End, End: reading("a", 0).Begin}
 	bare.Begin.Memory = nil
 	m = Of(record.Trial{Hosts: []record.HostReading{bare}}, over)[0]
 	if _, ok := m.Busiest(); ok || m.Busy != 0 || m.SoftDropped != 0 || m.SomeWaited != 0 {
 		t.Errorf("of counters that ran backwards: %+v", m)
+	}
+}
+
+// TestForeign: softnet_stat is of all network namespaces. Where the CPUs took far more packets
+// than all hosts on the machine received, others' are among them.
+func TestForeign(t *testing.T) {
+	host := func(name string, received uint64) record.HostReading {
+		h := record.HostReading{Host: name}
+		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{Idle: 5}}, []record.CPUTimes{{Idle: 6}}
+		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}, {CPU: 1}}, []record.SoftnetCounters{{Processed: 500}, {CPU: 1, Processed: 500}}
+		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}, []record.InterfaceCounters{{Interface: "eth0", RxPackets: received}}
+		return h
+	}
+	elsewhere := host("b", 980)
+	elsewhere.Begin.CPU = []record.CPUTimes{{Idle: 1}}
+	unread := host("a", 0)
+	unread.End.Interfaces = nil
+	for name, test := range map[string]struct {
+		hosts []record.HostReading
+		want  bool
+	}{
+		"a lab's own packets":             {[]record.HostReading{host("a", 600), host("b", 400)}, false},
+		"each packet twice, by emulators": {[]record.HostReading{host("a", 300), host("b", 200)}, false},
+		"other namespaces' packets":       {[]record.HostReading{host("a", 20), host("b", 10)}, true},
+		"another machine's":               {[]record.HostReading{host("a", 20), elsewhere}, true},
+		"interfaces that were not read":   {[]record.HostReading{unread}, false},
+	} {
+		if got := ForeignAt(test.hosts, "a"); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

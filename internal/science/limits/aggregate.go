@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/study"
+	"linerate/internal/model/tool"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
@@ -29,6 +30,8 @@ type Flow struct {
 	// Transactions: it carries requests and responses, which wait for each other,
 	// and is held to no rate.
 	Transactions bool
+	// Several: it is all connections of a program, which may take all of its paths at once.
+	Several bool
 }
 
 // NewFlow describes one connection that sends from a host's source address
@@ -40,7 +43,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 	}
 	frame := Frame{IPv6: destination.Is6() && !destination.Is4In6(), MSS: o.MSS}
 	if o.Protocol == flow.UDP {
-		frame.UDP, frame.Datagram = true, int(o.Datagram)
+		frame.UDP, frame.Datagram = true, o.DatagramBytes(frame.IPv6)
 	}
 	to, _ := t.Holder(destination)
 	for _, end := range []string{from, to.Node} {
@@ -50,7 +53,11 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 		}
 	}
 	wraps, mtu := t.Wraps(from, source, destination)
-	return Flow{Paths: paths, Frame: frame, DeviceMTU: mtu, Wraps: wraps, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional()}, nil
+	program, _ := tool.Find(o.Tool)
+	return Flow{
+		Paths: paths, Frame: frame, DeviceMTU: mtu, Wraps: wraps, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional(),
+		Several: program != nil && program.All,
+	}, nil
 }
 
 // Network is what flows run over.
@@ -74,6 +81,9 @@ func (n Network) Flow(f Flow) Limit {
 	best, why := 0.0, ""
 	if f.Transactions {
 		return Limit{Why: noBulk}
+	}
+	if f.Several && len(f.Paths) > 1 {
+		return n.Aggregate([]Flow{f})
 	}
 	for _, path := range f.Paths {
 		bps, reason := n.path(f, path)
@@ -120,7 +130,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 		if f.Transactions || len(f.Paths) == 0 {
 			continue // without a path it carries nothing
 		}
-		key := fmt.Sprint(f.Paths, f.Frame, f.DeviceMTU, f.Wraps, f.Cap)
+		key := fmt.Sprint(f.Paths, f.Frame, f.DeviceMTU, f.Wraps, f.Cap, f.Several)
 		if classes[key] == nil {
 			classes[key] = &class{flow: f}
 			order = append(order, classes[key])
@@ -189,7 +199,7 @@ func (n Network) linkDirections(path []topology.End) []linkDirection {
 			continue // inside a switch or a router
 		}
 		shape := link.Towards(path[i])
-		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.shaped(*link), overhead: shape.Overhead}
+		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.Shaped(*link), overhead: shape.Overhead}
 		if shape.Shaper != "" {
 			d.shaper = shape.Shaper + " on " + path[i].String()
 		}
@@ -198,9 +208,9 @@ func (n Network) linkDirections(path []topology.End) []linkDirection {
 	return list
 }
 
-// shaped: a lab's link is as fast as its token bucket lets it be; a link of real
-// hosts or switches is an Ethernet, unless its interfaces are known to be virtual.
-func (n Network) shaped(l topology.Link) bool {
+// Shaped reports whether a link is as fast as a token bucket lets it be, as a lab's are; a link
+// of real hosts or switches is an Ethernet, unless its interfaces are known to be virtual.
+func (n Network) Shaped(l topology.Link) bool {
 	for _, end := range []topology.End{l.From, l.To} {
 		switch n.Kinds[end] {
 		case "veth", "tun", "tap", "ifb", "dummy":
@@ -209,7 +219,7 @@ func (n Network) shaped(l topology.Link) bool {
 		if h, ok := n.Topology.Host(end.Node); ok && len(h.Via) > 0 {
 			return false
 		}
-		if s, ok := n.Topology.Switch(end.Node); ok && (len(s.Via) > 0 || s.Unmanaged) {
+		if s, ok := n.Topology.Switch(end.Node); ok && (len(s.Via) > 0 || s.Agentless()) {
 			return false
 		}
 	}
@@ -280,7 +290,7 @@ func (p *programme) add(c *class) {
 	}
 	// One connection takes one path, so a class is also held by its flows' own
 	// limits; with one path and no cap the links' rows say it already.
-	if (len(c.flow.Paths) > 1 || c.flow.Cap > 0) && !math.IsInf(single, 1) {
+	if (len(c.flow.Paths) > 1 && !c.flow.Several || c.flow.Cap > 0) && !math.IsInf(single, 1) {
 		own.most, own.why = single*float64(c.count), singleWhy
 		p.rows = append(p.rows, own)
 	}

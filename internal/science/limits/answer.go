@@ -11,6 +11,7 @@ type GoodputAnswer struct {
 	MSS          int     `json:"mss_bytes,omitempty"`
 	Datagram     int     `json:"datagram_bytes,omitempty"`
 	VLANTags     int     `json:"vlan_tags"`
+	TunnelBytes  int     `json:"tunnel_bytes,omitempty"` // added to each packet
 	Shaped       bool    `json:"shaped"`
 	PayloadBytes int     `json:"payload_bytes"`
 	WireBytes    int     `json:"wire_bytes"`
@@ -23,7 +24,7 @@ type GoodputAnswer struct {
 func (f Frame) Goodput(rateBps float64) GoodputAnswer {
 	a := GoodputAnswer{
 		Schema: "linerate.limits.goodput/v1", RateBps: rateBps, MTU: f.MTU, Family: "ipv4", Protocol: "tcp",
-		Timestamps: !f.NoTimestamps, MSS: f.MSS, Datagram: f.Datagram, VLANTags: f.VLANs, Shaped: f.Shaped,
+		Timestamps: !f.NoTimestamps, MSS: f.MSS, Datagram: f.Datagram, VLANTags: f.VLANs, TunnelBytes: f.Tunnel, Shaped: f.Shaped,
 		PayloadBytes: f.Payload(), WireBytes: f.Wire(), Fraction: f.Fraction(),
 		GoodputBps: rateBps * f.Fraction(), FramesPerS: float64(f.Packets()) * rateBps / 8 / float64(f.Wire()),
 	}

@@ -33,8 +33,9 @@ const (
 	LinuxWmem = 4 << 20
 )
 
-// BDP is the bandwidth-delay product: what is in flight when the path is full.
-func (p Path) BDP() float64 { return p.RateBps * p.RTTS / 8 }
+// BDP is the bandwidth-delay product in bytes: what is in flight when the path is full.
+// It is rounded far below a byte, so that no error of the product becomes one.
+func (p Path) BDP() float64 { return math.Round(p.RateBps*p.RTTS/8*1e3) / 1e3 }
 
 // Segments is how many full segments that are.
 func (p Path) Segments() int { return int(math.Ceil(p.BDP() / float64(p.Segment))) }

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"math"
+	"strings"
 
 	"linerate/internal/model/unit"
 )
@@ -21,4 +22,23 @@ func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 		return Limit{Why: "unknown: neither end's interface reports a speed"}
 	}
 	return best
+}
+
+// Measured names what a measurement's limit is, which why explains: of the path between the two
+// ends it knows their interfaces and the flows' caps, and with a peer that is not linerate's this
+// host's interface alone.
+func Measured(why, peer string) string {
+	links := "the ends' interfaces"
+	if peer != "" {
+		links = "this host's interface"
+	}
+	terms := strings.Split(why, " + ") // links before caps
+	const flowCap = "cap of "
+	switch {
+	case strings.Contains(terms[0], flowCap):
+		return "the flows' caps"
+	case strings.Contains(terms[len(terms)-1], flowCap):
+		return "the limit of " + links + " and the flows' caps"
+	}
+	return "the limit of " + links
 }

@@ -25,3 +25,18 @@ func TestDirect(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasured: a measurement's limit is that of the interfaces and caps that it knows.
+func TestMeasured(t *testing.T) {
+	for _, test := range []struct{ why, peer, want string }{
+		{"1 Gbit/s × 1448/1538", "", "the limit of the ends' interfaces"},
+		{"tbf on client.eth0: 1 Gbit/s × 1448/1514", "iperf3", "the limit of this host's interface"},
+		{"2 × cap of 50 Mbit/s", "", "the flows' caps"},
+		{"1 Gbit/s × 1448/1538 + cap of 50 Mbit/s", "", "the limit of the ends' interfaces and the flows' caps"},
+		{"", "", "the limit of the ends' interfaces"},
+	} {
+		if got := Measured(test.why, test.peer); got != test.want {
+			t.Errorf("%q: %q, want %q", test.why, got, test.want)
+		}
+	}
+}

@@ -137,10 +137,15 @@ func (f Frame) Wire() int {
 // padding is what Ethernet adds to data that is too short; only the last packet of
 // a datagram may be.
 func (f Frame) padding() int {
-	if f.Shaped || f.Packets() > 1 {
+	if f.Shaped {
 		return 0
 	}
-	return max(0, leastData-f.Payload()-f.ipAndTransport())
+	last := f.Payload() + f.ipAndTransport()
+	if packets := f.Packets(); packets > 1 {
+		ip := f.ipAndTransport() - udpHeader + f.fragment()
+		last = f.Datagram + udpHeader - (packets-1)*((f.mtu()-ip)&^7) + ip
+	}
+	return max(0, leastData-last-f.Tunnel)
 }
 
 // Fraction is goodput over rate; 0 if not even the headers fit.
@@ -195,6 +200,27 @@ func (f Frame) Parts() []Part {
 		parts = append(parts, Part{"preamble, check sequence and gap", packets * ethernetRest})
 	}
 	return parts
+}
+
+// Tunnels are what tunnels add to each packet over IPv4, in bytes: its header of 20, and
+// that of the tunnel with an Ethernet header where it carries frames. Over IPv6 each adds
+// 20 more.
+var Tunnels = map[string]int{
+	"ipip":      ipv4Header,                                  // RFC 2003
+	"gre":       ipv4Header + 4,                              // RFC 2784, without key and sequence number
+	"vxlan":     ipv4Header + udpHeader + 8 + ethernetHeader, // RFC 7348
+	"geneve":    ipv4Header + udpHeader + 8 + ethernetHeader, // RFC 8926, without options
+	"wireguard": ipv4Header + udpHeader + 32,                 // type, receiver, counter and tag of a transport message
+}
+
+// OverIPv6 is what a tunnel adds more over IPv6, in bytes.
+const OverIPv6 = ipv6Header - ipv4Header
+
+// Through is the frame of a link whose packets go through a tunnel: what the tunnel adds
+// is taken out of the MTU.
+func (f Frame) Through(bytes int) Frame {
+	f.MTU, f.Tunnel = f.mtu()-bytes, f.Tunnel+bytes
+	return f
 }
 
 // Check returns what is wrong with a frame, such as one of options.

@@ -69,7 +69,7 @@ func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
 			}
 			s := h.Snapshot.Interfaces[i].Shaper
 			at := topology.End{Node: h.Host, Interface: d.Interface}
-			shape := topology.Impairment{Rate: unit.BitRate(s.RateBps), Bucket: true, Shaper: s.Kind, Overhead: s.OverheadBytes}
+			shape := topology.Impairment{Rate: unit.BitRate(s.RateBps), Bucket: true, Burst: unit.Bytes(s.BurstBytes), Shaper: s.Kind, Overhead: s.OverheadBytes}
 			if !yield(Load{at, true, at, d.TxBps(), shaperBps(hosts, at, shape), d.Seconds, d.Counting.RefreshS, shape}) {
 				return
 			}

@@ -40,7 +40,9 @@ func TestFraction(t *testing.T) {
 		{"UDP 64 bytes", Frame{UDP: true, Datagram: 64}, 100 * 64.0 / 130},
 		{"UDP that just fits", Frame{UDP: true, Datagram: 1472}, 95.709},
 		// 1480 bytes of each packet are the datagram's, its own header included.
-		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58)},
+		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58 + 25)}, // the second has 21 of 46 bytes
+		{"VXLAN", Frame{}.Through(Tunnels["vxlan"]), 100 * 1398.0 / 1538},
+		{"WireGuard over IPv6, with a VLAN tag", Frame{VLANs: 1}.Through(Tunnels["wireguard"] + OverIPv6), 100 * 1368.0 / 1542},
 		{"UDP as large as can be", Frame{UDP: true, Datagram: 65507}, 100 * 65507.0 / (65507 + 8 + 45*58)},
 		// 1448 bytes, beside 40 and 8 of headers.
 		{"UDP in two packets, v6", Frame{UDP: true, IPv6: true, Datagram: 1500}, 100 * 1500.0 / (1500 + 8 + 2*(38+40+8))},
@@ -145,6 +147,7 @@ func TestAggregate(t *testing.T) {
 		jumbo.Links[i].MTU = 9000
 	}
 	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{}) // four paths
+	several := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{Tool: flow.Tool{Client: []string{"bench"}, Port: 22}})
 
 	for _, test := range []struct {
 		name  string
@@ -165,6 +168,8 @@ func TestAggregate(t *testing.T) {
 		{"jumbo frames", jumbo, writes, 4e9 * 8948 / 9014, "4 × 1 Gbit/s × 8948/9014"},
 		{"one connection takes one of four paths", nas(1e9, 10e9), []Flow{unset}, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
 		{"four connections may take all", nas(1e9, 10e9), []Flow{unset, unset, unset, unset}, 4e9 * shaped, ""},
+		{"a program's connections may take all", nas(1e9, 10e9), []Flow{several}, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"a program's connections beside one", nas(1e9, 10e9), []Flow{several, unset}, 4e9 * shaped, ""},
 		{"no rates", nas(0, 0), writes, 0, ""},
 		{"only the clients have rates", nas(0, 2.5e9), writes, 5e9 * shaped, "2 × 2.5 Gbit/s × 1448/1514"},
 		{"no flows", nas(1e9, 1e9), nil, 0, ""},

@@ -30,24 +30,20 @@ type Host struct {
 type traffic struct {
 	direction string // as the peer sees it, which opens the connections
 	protocol  string // empty: tcp
-	opens     bool   // the host opens the connections, and not its peer
+	several   bool   // to several of the host's interfaces on one subnet, or else it does not meet the finding
 }
 
 var (
 	received   = traffic{direction: flow.Write}
+	toEach     = traffic{direction: flow.Write, several: true}
 	sent       = traffic{direction: flow.Read}
 	bothWays   = traffic{direction: flow.Both}
-	accepted   = traffic{protocol: flow.CRR}
-	opened     = traffic{protocol: flow.CRR, opens: true}
-	datagrams  = traffic{direction: flow.Write, protocol: flow.UDP}
 	requests   = traffic{protocol: flow.RR}
 	trafficFor = map[string]traffic{
 		"receive-buffer-small": received, "autotuning-off": received, "netdev-backlog-small": received, "packets-squeezed": received, "softnet-drop": received,
-		"one-queue": received, "one-cpu-for-interrupts": received, "strict-rp-filter": received, "same-subnet-interfaces": received, "arp-flux": received,
+		"one-queue": received, "one-cpu-for-interrupts": received,
+		"strict-rp-filter": toEach, "same-subnet-interfaces": toEach, "arp-flux": toEach,
 		"send-buffer-small": sent, "path-mtu-discovery-off": sent,
-		"somaxconn-small": accepted, "accept-queue-full": accepted, "listen-overflow": accepted, "syn-backlog-small": accepted, "syn-cookies-off": accepted, "syn-queue-full": accepted,
-		"port-range-small": opened, "ports-in-time-wait": opened,
-		"udp-buffer-default-small": datagrams, "udp-buffer-overflow": datagrams,
 		"powersave-governor": requests,
 	}
 )
@@ -58,6 +54,33 @@ func trafficOf(id string) traffic {
 		return t
 	}
 	return bothWays
+}
+
+const (
+	otherQueue  = "the queue is that of another program, and linerate's own listener accepts at once"
+	oneAtATime  = "the trials open a connection at a time, which fills no listener's queue"
+	noPortsUsed = "the trials' connections use few ports, and leave none in TIME-WAIT"
+	otherSocket = "the socket is that of another program, and linerate sets the receive buffer of its own"
+	smallerMTU  = "TCP between the two hosts agrees on segments of the smaller MTU, and sends nothing that is dropped"
+	healthyPath = "it is about peers and packets that the trials' traffic, between two hosts that answer, does not meet"
+)
+
+// notMet is why traffic between two hosts does not meet a finding: trials with it are alike with
+// and without the fix, whether or not it helps.
+var notMet = map[string]string{
+	"accept-queue-full": otherQueue, "listen-overflow": otherQueue,
+	"somaxconn-small": oneAtATime, "syn-backlog-small": oneAtATime, "syn-cookies-off": oneAtATime, "abort-on-overflow": oneAtATime,
+	"ports-in-time-wait": noPortsUsed, "port-range-small": noPortsUsed, "time-wait-few": noPortsUsed,
+	"udp-buffer-overflow": otherSocket, "udp-buffer-default-small": otherSocket,
+	"mtu-differs": smallerMTU, "bridge-mtu-mixed": smallerMTU,
+	"orphans-many": healthyPath, "neighbour-table-full": healthyPath, "retries-few": healthyPath, "syn-retries-few": healthyPath, "synack-retries-few": healthyPath,
+	"ttl-small": healthyPath, "proxy-arp": healthyPath, "echo-ignored": healthyPath, "mss-floor-small": healthyPath,
+	"nexthop-dead": "the trials' traffic is between addresses of one subnet, and leaves by no route of the group",
+}
+
+// unmet is the error that trials would show nothing.
+func unmet(id, why string) error {
+	return fmt.Errorf("%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
 }
 
 // OfHosts derives the study from snapshots of two hosts, of which at least one has the finding:
@@ -83,13 +106,18 @@ func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
 		}
 		return nil, err
 	}
+	if why := notMet[id]; why != "" {
+		return nil, unmet(id, why)
+	}
 	subject, peer := hosts[0], hosts[1]
 	if found[0].Host == peer.name() {
 		subject, peer = peer, subject
 	}
-	network, err = shared(subject, peer, network, found)
-	if err != nil {
+	if network, err = shared(subject, peer, network, found); err != nil {
 		return nil, err
+	}
+	if trafficOf(id).several && len(subject.on(network)) < 2 {
+		return nil, unmet(id, fmt.Sprintf("it is about senders that are answered by another interface than they are received by, and %s has one interface in %s", subject.name(), network))
 	}
 	s := &study.Study{
 		Topology: topology.Topology{
@@ -129,8 +157,9 @@ func nodeName(text string) string {
 func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix, error) {
 	var list []netip.Prefix
 	var best netip.Prefix
-	certain := false             // an interface there is changed
+	certain := false             // an interface there is changed, or meets the finding
 	changed := map[string]bool{} // interfaces, by host
+	several := trafficOf(found[0].ID).several
 	for _, f := range found {
 		for _, s := range f.Settings {
 			for _, name := range interfaces(s) {
@@ -146,7 +175,7 @@ func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix
 						continue
 					}
 					list = append(list, p.Masked())
-					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface]
+					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface] || several && len(a.on(p.Masked())) > 1
 					if !best.IsValid() || here && !certain {
 						best, certain = p.Masked(), here
 					}
@@ -236,19 +265,15 @@ func workload(id string, subject, peer Host, network netip.Prefix) study.Workloa
 	t := trafficOf(id)
 	w := study.Workload{Duration: unit.Duration(3 * time.Second), Warmup: unit.Duration(time.Second)}
 	w.Direction, w.Protocol = t.direction, t.protocol
-	from, to := peer, subject
-	if t.opens {
-		from, to = subject, peer
-	}
 	if flow.Of(t.protocol).Transport == flow.TCP {
-		sender := from
+		sender := peer
 		if t.direction == flow.Read {
-			sender = to
+			sender = subject
 		}
 		w.CongestionControl = sender.Snapshot.State.Parameters[setting.CongestionControl]
 	}
-	for _, a := range to.on(network) {
-		w.Flows = append(w.Flows, study.Flow{From: from.name(), To: to.name(), Destination: a.Addresses[0].Addr()})
+	for _, a := range subject.on(network) {
+		w.Flows = append(w.Flows, study.Flow{From: peer.name(), To: subject.name(), Destination: a.Addresses[0].Addr()})
 	}
 	return w
 }

@@ -223,3 +223,40 @@ func TestNetworkOfChange(t *testing.T) {
 		t.Errorf("%+v", flows)
 	}
 }
+
+// TestNotMet: traffic between the hosts that does not meet a finding proves nothing of its fix,
+// and that is said instead of concluded.
+func TestNotMet(t *testing.T) {
+	for id := range notMet {
+		if err := Known(id); err != nil {
+			t.Error(err)
+		}
+	}
+	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
+	queue := hostWith("nas", []string{"eno1", "10.0.0.1/24"})
+	queue.Snapshot.State.Parameters["net.core.somaxconn"] = "8"
+	if _, err := OfHosts(queue, peer, "somaxconn-small", netip.Prefix{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), oneAtATime) || !strings.Contains(err.Error(), "linerate prove somaxconn-small FILE.yaml") {
+		t.Error(err)
+	}
+	filtering := func(interfaces ...[]string) Host {
+		h := hostWith("nas", interfaces...)
+		h.Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.all.arp_ignore": "1"}
+		h.Snapshot.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0", Text: "default via 10.0.0.254 dev eno1"}}
+		h.Snapshot.Reading.End.SNMP = map[string]int64{"TcpExt.IPReversePathFilter": 300}
+		return h
+	}
+	if _, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}), peer, "strict-rp-filter", netip.Prefix{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "one interface in 10.0.0.0/24") {
+		t.Error(err)
+	}
+	p, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}, []string{"eno3", "10.1.0.2/24"}), peer, "strict-rp-filter", netip.Prefix{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to []string
+	for _, f := range planned(t, p).Treatments[1].Flows {
+		to = append(to, f.Destination.String())
+	}
+	if !slices.Equal(to, []string{"10.1.0.1", "10.1.0.2"}) {
+		t.Errorf("flows to %s", to)
+	}
+}

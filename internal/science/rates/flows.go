@@ -102,7 +102,9 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 		for _, i := range members {
 			key := Ends{list[i].Local, list[i].Remote}
 			info := now.Connections[key].Info
-			trial = append(trial, asFlow(host.Host, list[i], earlier(before.Connections[key], info), info, windowS))
+			one := asFlow(host.Host, list[i], earlier(before.Connections[key], info), info, windowS)
+			one.RwndFullShare = windowFull(tables[g.from:], key)
+			trial = append(trial, one)
 		}
 		verdicts := bottleneck.Attribute(trial, []record.HostReading{one}, windowS, nil, false)
 		for at, i := range members {
@@ -129,6 +131,17 @@ func long(tables []Table, of Ends) (first int) {
 		}
 	}
 	return first
+}
+
+// windowFull is the share of readings at which the window of a connection's peer was full.
+func windowFull(tables []Table, of Ends) float64 {
+	full := 0.0
+	for _, t := range tables {
+		if i := t.Connections[of].Info; i != nil && i.RwndFull() {
+			full++
+		}
+	}
+	return full / float64(len(tables))
 }
 
 // asFlow is a connection as a flow of a trial.

@@ -190,24 +190,26 @@ func TestLimitedBy(t *testing.T) {
 		rwnd, sndbf float64
 		rttUs       uint32
 		outBytes    uint64 // of eth0
+		flight      uint32 // segments in flight at each reading
 		want        string
 	}{
-		{"nothing to send", 0.3, 0, 0, 300, 0, bottleneck.Application},
-		{"receiver's window", 1, 0.8, 0, 300, 0, bottleneck.ReceiverWindow},
-		{"send buffer", 1, 0, 0.8, 300, 0, bottleneck.SendBuffer},
-		{"congestion window", 1, 0, 0, 1100, 0, bottleneck.CongestionWindow},
-		{"a congestion window that is not full", 1, 0, 0, 300, 0, ""},
-		{"the link is full", 1, 0, 0, 300, 310e6, bottleneck.FullLink},
-		{"others fill the link", 0.3, 0, 0, 300, 310e6, bottleneck.Application},
-		{"a long path, over all tables", 1, 0.8, 0, 80_000, 0, bottleneck.ReceiverWindow},
-		{"too long a path", 1, 0.8, 0, 900_000, 0, ""},
+		{"nothing to send", 0.3, 0, 0, 300, 0, 0, bottleneck.Application},
+		{"receiver's window", 1, 0.8, 0, 300, 0, 0, bottleneck.ReceiverWindow},
+		{"send buffer", 1, 0, 0.8, 300, 0, 0, bottleneck.SendBuffer},
+		{"congestion window", 1, 0, 0, 1100, 0, 0, bottleneck.CongestionWindow},
+		{"a congestion window that is not full", 1, 0, 0, 300, 0, 0, ""},
+		{"the link is full", 1, 0, 0, 300, 310e6, 0, bottleneck.FullLink},
+		{"others fill the link", 0.3, 0, 0, 300, 310e6, 0, bottleneck.Application},
+		{"a long path, over all tables", 1, 0.8, 0, 80_000, 0, 0, bottleneck.ReceiverWindow},
+		{"too long a path", 1, 0.8, 0, 900_000, 0, 0, ""},
+		{"a window that is full by what is in flight", 1, 0, 0, 300, 0, 45, bottleneck.ReceiverWindow},
 	} {
 		r := host()
 		r.Now.Interfaces[0].TxBytes = r.Before.Interfaces[0].TxBytes + test.outBytes
 		for i := range 6 {
 			us := func(share float64) uint64 { return uint64(share * float64(i) * 2e6) }
 			r.Tables = append(r.Tables, table(float64(2+2*i), record.TCPInfo{BytesAcked: uint64(i) * sent, BytesSent: uint64(i) * sent, SegsOut: uint32(i) * 17_000,
-				BusyUs: us(test.busy), RwndLimitedUs: us(test.rwnd), SndbufLimited: us(test.sndbf), RTTUs: test.rttUs, MinRTTUs: test.rttUs, SndWnd: 65_536, SndCwnd: 10}))
+				BusyUs: us(test.busy), RwndLimitedUs: us(test.rwnd), SndbufLimited: us(test.sndbf), RTTUs: test.rttUs, MinRTTUs: test.rttUs, SndWnd: 65_536, SndMSS: 1448, Unacked: test.flight, SndCwnd: cwnd(test.flight)}))
 		}
 		f := Of(r).Flows[0]
 		if f.LimitedBy != test.want {
@@ -215,3 +217,7 @@ func TestLimitedBy(t *testing.T) {
 		}
 	}
 }
+
+// cwnd is a congestion window with room for twice what is in flight; 10 segments, if that is
+// nothing.
+func cwnd(flight uint32) uint32 { return max(10, 2*flight) }

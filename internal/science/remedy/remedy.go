@@ -181,7 +181,7 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 				changes = append(changes, fix.options(s, &run.Treatments[i], flow.Spec{CongestionControl: level.Workload.CongestionControl})...)
 			}
 			fix.Proof = run.Proven.Run
-			fix.Name = fmt.Sprintf("%d of %s of the list, proven by run %s", len(keys), unit.Plural(run.Proven.Of, "setting"), fix.Proof)
+			fix.Name = fmt.Sprintf("%s, proven by run %s", run.Proven.Text(), fix.Proof)
 			if open := run.Proven.Open; len(open) > 0 {
 				fix.Name += fmt.Sprintf("; not shown to be needed: %s", strings.Join(open, ", "))
 			}

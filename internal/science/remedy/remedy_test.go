@@ -174,7 +174,7 @@ func TestProven(t *testing.T) {
 	run.Proven = &record.Proven{Run: "nas-8", Settings: []string{"net.ipv4.conf.all.arp_ignore"}, Of: 3}
 	fix, err := Recommended(run)
 	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || fix.Proof != "nas-8" ||
-		fix.Name != "1 of 3 settings of the list, proven by run nas-8" {
+		fix.Name != "1 of the list's 3 settings, proven by run nas-8" {
 		t.Errorf("%+v, %v", fix, err)
 	}
 	run.Proven.Settings = []string{setting.CongestionControl}

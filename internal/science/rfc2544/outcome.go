@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/hostload"
 )
 
 // Outcome is the result of a trial of a rate: asked is what was to be sent (0: as much
@@ -15,12 +16,14 @@ func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.Loss
 	l := record.LossTrial{AskedBps: asked, WindowS: t.WindowS, Confirms: confirms}
 	var arrived int64
 	buffered := map[string]int64{} // by receiving host
+	together := false              // packets of several datagrams (UDP_SEGMENT)
 	for _, f := range t.Flows {
 		d := f.Datagrams
 		if d == nil {
 			continue
 		}
 		l.ReceivedBps += f.GoodputBps
+		together = together || f.CallBytes > int64(d.Bytes)
 		l.Sent += d.Sent
 		arrived += d.Received
 		buffered[f.To] += d.LostInBuffer
@@ -36,15 +39,16 @@ func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.Loss
 	}
 	l.Pass = arrived > 0 && l.LostShare <= allowed
 	if l.Lost > 0 {
-		l.Places = places(t, l.Lost, buffered)
+		l.Places = places(t, l.Lost, buffered, together)
 	}
 	return l
 }
 
 // places are where packets were dropped in the window: what hosts count, the
 // most first, and what is left, which no counter has. Counters know nothing of flows:
-// another program's packet counts as well.
-func places(t *record.Trial, lost int64, buffered map[string]int64) (list []record.LossPlace) {
+// another program's packet counts as well. A packet of several datagrams, if some are together,
+// counts once.
+func places(t *record.Trial, lost int64, buffered map[string]int64, together bool) (list []record.LossPlace) {
 	known := int64(0)
 	add := func(host, what string, packets int64) {
 		if packets > 0 {
@@ -80,11 +84,19 @@ func places(t *record.Trial, lost int64, buffered map[string]int64) (list []reco
 			add(h.Host, d.Interface+" (sending)", int64(d.TxLost))
 		}
 		if receives { // the counter is the whole machine's
-			add(h.Host, "the processors' backlog (softnet)", backlog(h.End)-backlog(h.Begin))
+			n := backlog(h.End) - backlog(h.Begin)
+			if !hostload.ForeignAt(t.Hosts, h.Host) {
+				add(h.Host, "the processors' backlog (softnet)", n)
+			} else if n > 0 { // of whom is not known
+				list = append(list, record.LossPlace{Host: h.Host, What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: n})
+			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b record.LossPlace) int { return cmp.Compare(b.Packets, a.Packets) })
-	if known < lost {
+	switch {
+	case known < lost && known > 0 && together:
+		list = append(list, record.LossPlace{What: "in the same packets, of several datagrams each, or where no host counts them", Packets: lost - known})
+	case known < lost:
 		list = append(list, record.LossPlace{What: "where no host counts them", Packets: lost - known})
 	}
 	return list

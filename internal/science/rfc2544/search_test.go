@@ -3,6 +3,7 @@ package rfc2544
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -209,6 +210,17 @@ func TestOutcome(t *testing.T) {
 		if p != want[i] {
 			t.Errorf("place %d: %+v, want %+v", i, p, want[i])
 		}
+	}
+	// The tbf counts a packet of several datagrams once.
+	trial.Flows[0].CallBytes = 4000
+	if p := Outcome(&trial, 5e5, 0.2, true).Places; !strings.HasPrefix(p[len(p)-1].What, "in the same packets, of several datagrams each, or ") {
+		t.Errorf("%+v", p)
+	}
+	trial.Flows[0].CallBytes = 0
+	// Other namespaces' packets, dropped or not, are not known to be the flow's.
+	trial.Hosts[1].End.Softnet[0].Processed = 1e6
+	if l := Outcome(&trial, 5e5, 0.2, true); !slices.Contains(l.Places, record.LossPlace{Host: "b", What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: 3}) || l.Places[len(l.Places)-1].Packets != 19 {
+		t.Errorf("%+v", l.Places)
 	}
 	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{counted(0, 0, 0)}}, 1, 0, false); l.Pass {
 		t.Error("a trial in which nothing was sent has passed")

@@ -7,6 +7,7 @@
 package toolreport
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/tool"
 	"linerate/internal/science/limits"
 )
 
@@ -77,7 +77,7 @@ func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *recor
 		sum.Processes++
 		sum.SumBps += run.ReportedBps
 		sum.TransactionsPerS += run.TransactionsPerS
-		sum.Seconds = max(sum.Seconds, run.Seconds)
+		sum.Seconds = max(sum.Seconds, cmp.Or(run.Seconds, run.WritingS)) // where it does not say: how long it wrote
 		for _, f := range flows {
 			if f.Process != run.ID {
 				continue
@@ -115,7 +115,7 @@ const SenderMethod = "the sum of the senders' own averages: bytes written over e
 // with the last write; nil: nothing was written. What is in the send buffers, over the
 // time since the first write, must then be too much.
 func standIn(flows []record.Flow) *record.ToolReported {
-	s := record.ToolReported{Method: SenderMethod, Tool: tool.Own, CountedBy: record.CountedBySender}
+	s := record.ToolReported{Method: SenderMethod, Tool: flow.OwnTool, CountedBy: record.CountedBySender}
 	for _, f := range flows {
 		if !flow.Of(f.Protocol).Bulk() {
 			continue

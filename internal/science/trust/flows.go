@@ -39,7 +39,8 @@ func connected(v view) (judged, bool) {
 
 // alive: every flow that connected lasted through the window, unless an event of the study
 // took its path: then no other flow came by that path any more either. Where there is no
-// other flow, it may as well have ended by itself.
+// other flow, it may as well have ended by itself. What flows get beside an attack is what is
+// studied.
 func alive(v view) (judged, bool) {
 	var lost, gone []string
 	var at float64
@@ -75,8 +76,10 @@ func alive(v view) (judged, bool) {
 			lost = append(lost, text)
 		}
 	}
-	c := record.Check{Check: Alive, Pass: len(lost) == 0}
+	c := record.Check{Check: Alive, Pass: len(lost) == 0 || len(v.Attacks) > 0}
 	switch {
+	case len(lost) > 0 && c.Pass:
+		c.Detail = fmt.Sprintf("%d of %d flows were broken off or not answered beside an attack, which is the result (%s)", len(lost), n, some(lost))
 	case len(lost) > 0:
 		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
 	case len(gone) > 0:
@@ -217,7 +220,7 @@ func steady(v view) (judged, bool) {
 		}
 	}
 	// What happens in a window changes what it carries: that is what is studied.
-	if n < 3 || n == math.MaxInt || len(v.Events) > 0 {
+	if n < 3 || n == math.MaxInt || len(v.Events) > 0 || len(v.Attacks) > 0 {
 		return judged{}, false
 	}
 	third := n / 3
@@ -246,6 +249,9 @@ func steady(v view) (judged, bool) {
 	const sampleDoubt = 0.005
 	seconds := v.WindowS * float64(third) / float64(n)
 	allowed := driftShare + 2*sampleDoubt/seconds
+	if requests { // which may arrive independently of each other: three standard deviations of the ratio of two such counts
+		allowed += 3 * math.Sqrt(1/max(first, 1)+1/max(last, 1))
+	}
 	drift := last/max(first, 1) - 1
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
 	by, most := percents(drift, allowed)

@@ -57,7 +57,7 @@ func (v view) fastestFlow() (text string, used float64) {
 			continue
 		}
 		got := f.GoodputBps / 8 * v.WindowS
-		slack := v.unread(f) + v.bucket(f).bytes + paced(f) + got/v.WindowS*v.skew[f.To]
+		slack := v.unread(f) + v.bucket(f).bytes + v.absorbed(f) + paced(f) + got/v.WindowS*v.skew[f.To]
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance) + slack
 		if share := got / most; share > used {
 			used = share
@@ -111,6 +111,18 @@ func paced(f record.Flow) float64 {
 	return 0
 }
 
+// absorbed is what the queues of a sending host took in before they dropped anything, of a flow
+// that is counted less the share that its peer lost over all of its own time: that share is too
+// small for the window by as much.
+func (v view) absorbed(f record.Flow) (bytes float64) {
+	if h, _ := v.Reading(f.From); f.CountedAt == record.CountedLessLoss {
+		for _, q := range h.End.Qdiscs {
+			bytes = max(bytes, float64(q.Backlog))
+		}
+	}
+	return bytes
+}
+
 // bucket is a shaper's token bucket.
 type bucket struct {
 	at    topology.End
@@ -121,6 +133,11 @@ type bucket struct {
 // that a shaper had saved up for the path when the window began.
 func (v view) bucket(f record.Flow) (b bucket) {
 	if v.topology == nil {
+		for load := range limits.Loads(v.Hosts, nil) {
+			if size := float64(load.Shape.BurstSize()); load.At.Node == f.From && size >= b.bytes {
+				b = bucket{load.At, size}
+			}
+		}
 		return b
 	}
 	for _, end := range f.Ends() {
@@ -138,7 +155,7 @@ func (v view) saved() float64 {
 	total := 0.0
 	counted := map[topology.End]bool{}
 	for _, f := range v.Flows {
-		total += v.unread(f) + paced(f)
+		total += v.unread(f) + v.absorbed(f) + paced(f)
 		if b := v.bucket(f); !counted[b.at] {
 			counted[b.at] = true
 			total += b.bytes

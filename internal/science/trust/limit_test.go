@@ -77,6 +77,30 @@ func bucketOf(over *topology.Topology, f record.Flow) float64 {
 	return view{topology: over}.bucket(f).bytes
 }
 
+// TestBucketOfShaper: where no topology is known, as with a peer that is no agent, the bucket is
+// that of the shaper which was read on the sending host.
+func TestBucketOfShaper(t *testing.T) {
+	reading := func(host string, s *record.Shaper) record.HostReading {
+		h := record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Shaper: s}}}}
+		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}, []record.InterfaceCounters{{Interface: "eth0", AtNs: 1e9}}
+		return h
+	}
+	v := view{Trial: record.Trial{Hosts: []record.HostReading{
+		reading("client", &record.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 32_000}),
+		reading("other", &record.Shaper{Kind: "tbf", RateBps: 50e6, BurstBytes: 64_000}),
+	}}}
+	if b := v.bucket(record.Flow{From: "client", To: "server"}); b.bytes != 32_000 || b.at.Interface != "eth0" {
+		t.Errorf("%+v", b)
+	}
+	v.Hosts[0].End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 9000}, {Interface: "eth0", Backlog: 100_000}}
+	if a, b := v.absorbed(record.Flow{From: "client", CountedAt: record.CountedLessLoss}), v.absorbed(record.Flow{From: "client"}); a != 100_000 || b != 0 {
+		t.Errorf("absorbed %v and %v", a, b)
+	}
+	if b := v.bucket(record.Flow{From: "server", To: "client"}); b.bytes != 0 {
+		t.Errorf("of a host without a shaper: %+v", b)
+	}
+}
+
 // Each flow and each interface is held to its own limit, where the total would pass.
 func TestLimitOfEach(t *testing.T) {
 	// faster gives a flow more, and takes it from another that it shares no interface

@@ -33,6 +33,37 @@ func TestOthersAreKnown(t *testing.T) {
 	}
 }
 
+// TestLinkTraffic: what a link has without any program's traffic is not foreign to a flow that
+// gets next to nothing; more than that is.
+func TestLinkTraffic(t *testing.T) {
+	for name, test := range map[string]struct {
+		bytes uint64
+		pass  bool
+	}{
+		"ARP and neighbour discovery": {711, true},
+		"another flow":                {711_000, false},
+	} {
+		tr, _ := limitedTrial()
+		for i := range tr.Flows {
+			f := &tr.Flows[i]
+			f.ReceivedBytes, f.ArrivedBytes, f.SentBytes = 1000, 1000, 1000
+		}
+		for i := range tr.Hosts {
+			h := &tr.Hosts[i]
+			for j, p := range h.Begin.Interfaces {
+				p.AtNs = h.End.Interfaces[j].AtNs
+				h.End.Interfaces[j] = p
+			}
+		}
+		tr.Hosts[1].End.Interfaces[0].TxBytes += 8000 + test.bytes
+		for _, c := range Trial(tr, nil) {
+			if c.Check == Foreign && c.Pass != test.pass {
+				t.Errorf("%s: %+v", name, c)
+			}
+		}
+	}
+}
+
 // The same of what a server sends.
 func TestOthersAreSentTo(t *testing.T) {
 	const more = 50e6

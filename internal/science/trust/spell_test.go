@@ -56,3 +56,22 @@ func TestSteady(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// TestBesideAttacks: what flows get beside an attack is the result, and no reason for doubt.
+func TestBesideAttacks(t *testing.T) {
+	starved := record.Flow{ID: "w1", Connected: true, Protocol: flow.CRR, Transactions: &record.Transactions{Done: 3000, Failed: 5}, Bins: []int64{100, 50, 20}, ReceivedBytes: 170}
+	v := view{Trial: record.Trial{WindowS: 3, Flows: []record.Flow{starved}}}
+	if j, _ := alive(v); j.Pass {
+		t.Errorf("without an attack: %+v", j)
+	}
+	if j, judged := steady(v); !judged || j.Pass {
+		t.Errorf("without an attack: %+v", j)
+	}
+	v.Attacks = []record.Attack{{Kind: "syn-flood"}}
+	if j, _ := alive(v); !j.Pass || !strings.Contains(j.Detail, "1 of 1 flows were broken off or not answered beside an attack") {
+		t.Errorf("%+v", j)
+	}
+	if j, judged := steady(v); judged {
+		t.Errorf("%+v", j)
+	}
+}

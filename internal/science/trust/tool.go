@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
@@ -101,7 +102,11 @@ func (v view) transactionsAgree(s *record.ToolReported) judged {
 		off = s.TransactionsPerS/s.CountedTransactionsPerS - 1
 	}
 	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: math.Abs(off) <= tolerance}
-	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; by their bytes on the sockets there were %.4g/s in the window", s.Method, s.TransactionsPerS, s.CountedTransactionsPerS)
+	counted := "by their bytes on the sockets there were"
+	if slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return flow.Of(f.Protocol).Application }) {
+		counted = "linerate's server answered"
+	}
+	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; %s %.4g/s in the window", s.Method, s.TransactionsPerS, counted, s.CountedTransactionsPerS)
 	if s.CountedTransactionsPerS > 0 {
 		by, most := percents(off, tolerance)
 		c.Detail += fmt.Sprintf(": %s (allowed ±%s)", signed(off, by), most)

@@ -36,6 +36,7 @@ const (
 	Steal        = "steal"
 	Foreign      = "foreign-traffic"
 	Clock        = "clock"
+	Switch       = "switch"
 )
 
 const (
@@ -51,7 +52,7 @@ const (
 	// driftShare is how much the last third may differ from the first.
 	driftShare = 0.10
 	// busy is the share from which on a processor is exhausted.
-	busy = 0.95
+	busy = bottleneck.Spent
 	// stealShare is how much of the processors' time a hypervisor may take: a
 	// shaper makes up for pauses of some milliseconds, and for no longer ones.
 	stealShare = 0.01
@@ -133,7 +134,7 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	}
 	var checks []judged
 	for _, check := range []func(view) (judged, bool){
-		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign, clock,
+		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign, switches, clock,
 	} {
 		if j, ok := check(v); ok {
 			j.Trial = t.Order
@@ -196,8 +197,9 @@ func senderSide(v view) (judged, bool) {
 	return judged{c, share}, true
 }
 
-// generator: the machine that makes the traffic must not be what limits it. At
-// the limit it was not, however busy. Without a connection it made no traffic.
+// generator: the machine that makes the traffic must not be what limits it, as no processor
+// had time left, or as a flow was held back so (package bottleneck). At the limit it was not,
+// however busy. Without a connection it made no traffic.
 func generator(v view) (judged, bool) {
 	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
 		return judged{}, false
@@ -216,7 +218,15 @@ func generator(v view) (judged, bool) {
 	if thread == 0 && load.Busy == 0 {
 		return judged{}, false
 	}
-	c := record.Check{Check: Generator, Pass: thread < busy && (load.Busy < busy || polling)}
+	var held []string
+	network := true // held every flow back
+	for _, f := range v.Flows {
+		if f.LimitedBy == bottleneck.Generator {
+			held = append(held, f.ID)
+		}
+		network = network && (!f.Connected || slices.Contains([]string{bottleneck.FullLink, bottleneck.Loss}, f.LimitedBy))
+	}
+	c := record.Check{Check: Generator, Pass: thread < busy && (load.Busy < busy || polling) && len(held) == 0}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
 	if load.CPUs != nil {
 		c.Detail += fmt.Sprintf(", %s", load)
@@ -235,9 +245,11 @@ func generator(v view) (judged, bool) {
 		} else if full, ok := v.fullInterface(); ok {
 			c.Pass = true
 			c.Detail += ", but " + full + " was full: the network was the limit"
-		} else if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.LimitedBy != bottleneck.FullLink }) {
+		} else if network {
 			c.Pass = true
-			c.Detail += ", but a full link held every flow back: the network was the limit"
+			c.Detail += ", but a full link or loss held every flow back: the network was the limit"
+		} else if len(held) > 0 {
+			c.Detail += fmt.Sprintf(": the machine and not the network held %s back", some(held))
 		} else {
 			c.Detail += ": the machine may have been the limit, not the network"
 		}

@@ -87,6 +87,9 @@ func TestDoctoredTrialsFail(t *testing.T) {
 			}
 		}, "the first"},
 		{"generator at its end", Generator, func(t *record.Trial) { t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2 }, "99 % of a CPU (client1)"},
+		{"a flow that its generator held back, though no processor was busy", Generator, func(t *record.Trial) {
+			t.Flows[2].LimitedBy, t.GoodputBps = bottleneck.Generator, full/2
+		}, "the machine and not the network held f3 back"},
 		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
 		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
 		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "client2 read the window's edges up to 30.9 ms late"},
@@ -176,6 +179,8 @@ func TestAllowed(t *testing.T) {
 		held.Flows[i].LimitedBy, held.Flows[i].LimitBps = bottleneck.FullLink, 0
 	}
 	pass("busy, behind a full link", Generator, held)
+	held.Flows[0].LimitedBy = bottleneck.Loss
+	pass("busy, and datagrams are lost on the path", Generator, held)
 	busyAtLimit := trial(4, "writes")
 	busyAtLimit.Hosts[0].CPUBusy = 0.99
 	pass("busy, but at the limit", Generator, busyAtLimit)

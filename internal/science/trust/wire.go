@@ -24,6 +24,11 @@ const (
 	// in between are in one count only, which is nothing to a flow that runs, and
 	// much to one that got next to nothing.
 	edgeFrames = 16 << 10
+	// Any link has some frames of its own: ARP (RFC 826), neighbour discovery (RFC 4861), MLD
+	// (RFC 3810), LLDP every 30 s and spanning tree every 2 s (IEEE 802.1AB, 802.1Q). They come
+	// several at once, and so many bytes a second over a longer time, at most: next to nothing
+	// of a link, but more than a hundredth of a flow that got next to nothing.
+	linkBytes, linkBytesPerS = 4 << 10, 1000
 )
 
 // account is what one host's flows and interfaces count in one direction of one window.
@@ -290,7 +295,7 @@ func foreign(v view) (judged, bool) {
 		if a.unevaluated != "" {
 			return unevaluated(Foreign, a.unevaluated), true
 		}
-		other, verb := max(0, a.others()-a.slack), "took in"
+		other, verb := max(0, a.others()-a.slack-linkBytes-linkBytesPerS*v.WindowS), "took in"
 		if i >= len(received) {
 			verb = "sent"
 		}

@@ -97,11 +97,13 @@ func partial(f record.Factor) bool {
 // Settings are those of the list that a run takes apart; none: it does no such
 // thing.
 func Settings(run *record.Run) (list []record.TuneSetting) {
-	for _, l := range factor(run).Levels {
-		if l.Part != "" && !slices.ContainsFunc(list, func(s record.TuneSetting) bool { return s.Key == l.Part }) {
-			list = append(list, record.TuneSetting{Key: l.Part})
+	f := factor(run)
+	for _, l := range f.Levels {
+		if l.Part != "" {
+			list = add(list, record.TuneSetting{Key: l.Part})
 		}
 	}
+	amend(list, f)
 	return list
 }
 

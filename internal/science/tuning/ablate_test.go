@@ -1,7 +1,6 @@
 package tuning
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -73,17 +72,17 @@ func TestAnswers(t *testing.T) {
 		verdicts  []string
 		want      string
 	}{
-		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a and net.b together: alone neither makes a difference; the other one makes no difference."},
-		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its 2 settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole worsens goodput: 0.25× (0.24–0.26). net.a harms. Alone, the other one makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
-		{open, sameWords, []string{sameWords, open, open, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). The 2 settings: alone 1 makes no difference of goodput beyond ±2 % (at most 1.1 %), and 1 is unclear."},
+		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
+		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
+		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole worsens goodput: 0.25× (0.24–0.26). net.a harms. Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+		{open, sameWords, []string{sameWords, open, open, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
 		{open, sameWords, []string{open, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
-		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01); no single one of its settings clearly does it; the 2 settings are unclear."},
-		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "it needs net.a and net.b; the largest lever is net.a, alone 4.00× (3.99–4.01); the 2 others make no difference."},
-		{up, sameWords, []string{open, down, sameWords, down}, "it needs net.a and net.b together: alone neither gives more than 1.11×."},
-		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "it needs net.b and net.c together: alone neither gives more than 1.11×; net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it; the other one makes no difference."},
-		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help; the other one makes no difference."},
-		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01); net.a helps; net.b harms."},
+		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
+		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make no difference."},
+		{up, sameWords, []string{open, down, sameWords, down}, "It needs net.a and net.b together: alone neither gives more than 1.11×."},
+		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
+		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help. net.c makes no difference."},
+		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms."},
 		{up, down, []string{up, down, sameWords, sameWords}, "With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
 	} {
 		run, settings := runOf(test.list, test.off, test.verdicts...)
@@ -118,7 +117,7 @@ func TestOnePart(t *testing.T) {
 	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 || s.Why != "with others: the list is worse without it" {
 		t.Errorf("%+v", s)
 	}
-	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01); it needs net.a."; got.Answer != want {
+	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 }
@@ -184,11 +183,11 @@ func TestPartlyTried(t *testing.T) {
 		verdicts []string
 		want     string
 	}{
-		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01); the one setting that was tried makes no difference."},
-		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "all 2 settings that were tried make no difference."},
-		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it; the other one that was tried makes no difference."},
-		{13, up, []string{open, open, open, open}, "no single one of its settings that were tried clearly does it; the 2 settings that were tried are unclear."},
-		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "None of its 2 settings makes a difference, alone or left out."},
+		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01). net.a makes no difference."},
+		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "net.a and net.b make no difference."},
+		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it. net.b makes no difference."},
+		{13, up, []string{open, open, open, open}, "No single one of its settings that were tried clearly does it. net.a and net.b are unclear."},
+		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "None of its settings makes a difference, alone or left out."},
 	} {
 		run, settings := runOf(test.list, sameWords, test.verdicts...)
 		f := &run.Factors[0]
@@ -270,19 +269,39 @@ func TestFullPath(t *testing.T) {
 	}
 }
 
-// TestSubjectCounts: what is tried beside a list counts alike with the list and from the run later,
-// which does not know that it was added.
+// TestSubjectCounts: the list's own settings are counted, and what linerate added is named
+// beside them, with the list and from the run later.
 func TestSubjectCounts(t *testing.T) {
-	made := &record.Tune{Written: &record.Effect{}, Settings: []record.TuneSetting{
-		{Key: "a", Value: "1"}, {Key: "b", Value: "1"}, {Key: "c", Value: "1", Verdict: record.NotTried}, {Key: "d", Value: "1", Added: "why"},
-	}}
-	later := &record.Tune{Written: made.Written, Settings: slices.Clone(made.Settings)}
-	later.Settings[3].Added = ""
-	for want, of := range map[string]*record.Tune{
-		"The 3 settings that could be tried, with d = 1 added,": made, "The 3 settings that could be tried, as tried,": later,
+	of := func(list ...record.TuneSetting) *record.Tune {
+		return &record.Tune{Written: &record.Effect{}, Settings: list}
+	}
+	a, b, c := record.TuneSetting{Key: "a", Value: "1"}, record.TuneSetting{Key: "b", Value: "1"}, record.TuneSetting{Key: "c", Verdict: record.NotTried}
+	added := record.TuneSetting{Key: "d", Value: "1", Added: "why"}
+	corrected, replaced := b, added
+	corrected.Corrected, replaced.Corrected = "b = 1k", "d = 2"
+	for _, test := range []struct {
+		list *record.Tune
+		want string
+		many bool
+		of   int
+	}{
+		{of(a, b, c, added), "The 2 settings that could be tried and d = 1, which linerate added,", true, 3},
+		{of(a, corrected, c, added), "The 2 settings that could be tried, as corrected and d = 1, which linerate added,", true, 3},
+		{of(a, c, added), "The one setting that could be tried and d = 1, which linerate added,", true, 2},
+		{of(c, added), "d = 1, which linerate added,", false, 1},
+		{of(a, b, added), "The list as a whole and d = 1, which linerate added,", true, 2},
+		{of(a, b, c, replaced), "The 3 settings that could be tried, with d = 1 in place of the list's,", true, 4},
+		{of(a, b, c), "The 2 settings that could be tried, as tried,", true, 3}, // of an older run
+		{of(a, corrected), "The list as corrected", false, 2},
 	} {
-		if got, many := subject(of); got != want || !many {
-			t.Errorf("%q, want %q", got, want)
+		if got, many := subject(test.list); got != test.want || many != test.many {
+			t.Errorf("%q, %v, want %q", got, many, test.want)
 		}
+		if got := Count(test.list.Settings).Of; got != test.of {
+			t.Errorf("%s: %d settings in the list, want %d", test.want, got, test.of)
+		}
+	}
+	if got, want := untried([]record.TuneSetting{a, c, added}), "Of the list's 2 settings, 1 was not tried: c ()."; len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -79,8 +79,8 @@ func TestAnswersWithLatency(t *testing.T) {
 		latency map[string]string
 		want    string
 	}{
-		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01); net.a does it"},
-		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01); net.a trades goodput for latency (alone, and the list is worse without it; latency p99 worsens, 4.00× (3.99–4.01))"},
+		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01). net.a does it."},
+		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01). net.a improves goodput (alone 4.00× (3.99–4.01)) at the cost of latency p99 (alone 4.00× (3.99–4.01))"},
 		{up, map[string]string{settingfile.TheList: slight}, "improves goodput: 4.00× (3.99–4.01), at the cost of latency p99 1.05× (1.04–1.06)"},
 		{sameWords, map[string]string{settingfile.TheList: slight}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 1.05×"},
 		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse, 1.20× (1.19–1.21), inconclusive"},
@@ -137,7 +137,7 @@ func TestSearchBeside(t *testing.T) {
 func TestNotTogether(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{settingfile.TheList: up, "only net.a": up, "only net.b": up})
-	if got := Judge(run, settings, nil).Answer; !strings.HasSuffix(got, "; net.a and net.b help.") {
+	if got := Judge(run, settings, nil).Answer; !strings.HasSuffix(got, ". net.a and net.b help.") {
 		t.Error(got)
 	}
 	run, settings = runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
@@ -190,7 +190,7 @@ func TestOffer(t *testing.T) {
 	if o == nil || strings.Join(o.Accept, " ") != "--accept-latency 305%" {
 		t.Fatalf("%+v", o)
 	}
-	want := "net.a and net.b trade goodput 24.1 → 60 Mbit/s (4.00× (3.99–4.01)) for latency p99 5 → 20 ms (at most 3e+02 % worse)"
+	want := "net.a and net.b improve goodput 24.1 → 60 Mbit/s (4.00× (3.99–4.01)) at the cost of latency p99 5 → 20 ms (at most 3e+02 % worse)"
 	if got := Offered(o); got != strings.Replace(want, "3e+02", "301", 1) {
 		t.Error(got)
 	}
@@ -277,8 +277,8 @@ func TestUnneeded(t *testing.T) {
 	found.Into(result)
 	got := Answer(result, run)
 	for _, want := range []string{
-		"net.a and net.b are needed: alone neither makes a difference; with net.c and net.d by themselves 2.42×",
-		"; these 2 are kept, and not shown to be needed; net.a and net.b alone give as much, 2.42×",
+		"net.a and net.b are needed: alone neither makes a difference. net.a, net.b, net.c and net.d by themselves: 2.42×",
+		". net.c and net.d are kept, and not shown to be needed. net.a and net.b alone give as much, 2.42×",
 		", but worsen latency p50 1.05×", "which is more than is accepted",
 	} {
 		if !strings.Contains(got, want) {
@@ -292,9 +292,15 @@ func TestUnneeded(t *testing.T) {
 	none := Judge(run, settings[2:], nil)
 	found.Proof.Settings = []string{"net.c", "net.d"}
 	found.Into(none)
-	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") || !strings.Contains(got, "; which of them are needed is not known") {
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") || !strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
 		t.Error(got)
 	}
+	// Where the list is not shown to do what they do, they come first.
+	none.List = effect(run, run.Factors[0], settingfile.OffAgain)
+	if got := Answer(none, run); !strings.HasPrefix(got, "net.c and net.d improve goodput: by themselves 2.42×") {
+		t.Error(got)
+	}
+	none.List = result.List
 	// What improves in another response alone is not said of each of the settings either.
 	beside := effectOf(settingfile.TheList, sameWords, 1)
 	latency := effectOf(settingfile.TheList, up, 0.9)
@@ -302,7 +308,7 @@ func TestUnneeded(t *testing.T) {
 	beside.Beside = []record.Effect{latency}
 	found.Proof.Effect = &beside
 	found.Into(none)
-	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d by themselves improve latency p50 0.90×") || !strings.Contains(got, "; which of them are needed is not known") {
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d by themselves improve latency p50 0.90×") || !strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
 		t.Error(got)
 	}
 }

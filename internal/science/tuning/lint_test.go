@@ -60,7 +60,7 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_congestion_control = cubic   # the fast one", today(), []string{"1 syntax error", "1 as-it-is note"}},
 		{"net.core.default_qdisc = fq ; pacing", today(), []string{"1 syntax error", "1 no-effect note"}},
 		{"net.ipv4.tcp_sack = 1 # on\nnet.ipv4.tcp_sack = 1 # again", nil, []string{"1 twice note", "1 syntax warning", "2 syntax warning"}},
-		{"net.ipv4.tcp_wmem = 67108864 65536 4096", nil, []string{"1 order warning", "1 unit warning"}},
+		{"net.ipv4.tcp_wmem = 67108864 65536 4096", nil, []string{"1 order warning"}},
 		{"net.ipv4.tcp_wmem = 67108864 67108864 67108864", nil, []string{"1 autotuning-off warning"}},
 		{"net.ipv4.tcp_window_scaling = 0", nil, []string{"1 harmful warning"}},
 		{"net.ipv4.tcp_window_scaling = 2000", nil, []string{"1 refused error"}},
@@ -139,6 +139,23 @@ func TestLowers(t *testing.T) {
 	}
 }
 
+// TestDisordered: sizes in the wrong order are put in order, and that order is what the kernel's
+// own sizes are compared with.
+func TestDisordered(t *testing.T) {
+	for value, want := range map[string]string{"16777216 87380 4096": "lowers leave it out", "67108864 131072 4096": ""} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
+		got := ""
+		for _, f := range found.Findings {
+			if f.ID != "order" {
+				got += f.ID + " " + f.Fix
+			}
+		}
+		if len(found.Findings) == 0 || got != want {
+			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
+		}
+	}
+}
+
 // TestMeant: suffixes are those of what a parameter counts, and no part of a number is
 // taken for another one.
 func TestMeant(t *testing.T) {
@@ -148,6 +165,7 @@ func TestMeant(t *testing.T) {
 		"net.ipv4.tcp_fin_timeout = 5s":                "5",
 		"net.core.busy_poll = 50us":                    "50",
 		"net.ipv4.ip_local_port_range = 1024-65535":    "1024 65535",
+		"net.ipv4.ip_local_port_range = 65535 1024":    "1024 65535",
 		"net.ipv4.tcp_ecn = 1;":                        "1",
 		"net.core.optmem_max = 1MB":                    "1048576",
 		"net.ipv4.tcp_keepalive_probes = 5x":           "",

@@ -48,8 +48,8 @@ type Screened struct {
 	All []string
 	// Trades are left out of all else where they are not wanted.
 	Trades []string
-	// Harmful are worse alone, or the list is better without them; Rivals are better
-	// alone, and the list is better without them.
+	// Harmful are worse alone, or the list is better without them; or lint calls them so and
+	// nothing speaks for them. Rivals are better alone, and the list is better without them.
 	Harmful, Rivals []string
 	// Core are those that the list is worse without, or that help alone and may be
 	// missed. Of Doubtful ones it is not known that they are missed.
@@ -91,6 +91,8 @@ func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screene
 			s.Core, s.Doubtful = append(s.Core, one.Key), append(s.Doubtful, one.Key)
 		case one.Keep:
 			s.Core = append(s.Core, one.Key)
+		case harm(one.Key, one.Value) != "": // on other paths than this
+			s.Harmful = append(s.Harmful, one.Key)
 		default:
 			s.Spare[0] = append(s.Spare[0], one.Key)
 		}

@@ -311,3 +311,24 @@ func TestSpent(t *testing.T) {
 		}
 	}
 }
+
+// TestHarmfulElsewhere: what lint calls harmful, and of which trials show no effect, is left
+// out first: a path without losses does not show what selective acknowledgements are worth.
+func TestHarmfulElsewhere(t *testing.T) {
+	w := &world{keys: []string{"net.ipv4.tcp_sack", "net.ipv4.tcp_fin_timeout", "net.s00"}, noise: 0.01, random: rand.New(rand.NewPCG(1, 7)),
+		goodput: func(set map[string]bool) float64 {
+			if set["net.s00"] {
+				return 2
+			}
+			return 1
+		}}
+	screening := w.screen()
+	var settings []record.TuneSetting
+	for _, key := range w.keys {
+		settings = append(settings, record.TuneSetting{Key: key, Value: "0"})
+	}
+	s := tuning.Screen(screening, tuning.Judge(screening, settings, nil).Settings, true)
+	if !slices.Equal(s.Harmful, []string{"net.ipv4.tcp_sack"}) || !slices.Equal(s.Spare[0], []string{"net.ipv4.tcp_fin_timeout"}) || !slices.Equal(s.Core, []string{"net.s00"}) {
+		t.Errorf("%+v", s)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -16,8 +17,8 @@ import (
 // Answer says again what a run showed of a list, with what was proven and kept since.
 func Answer(t *record.Tune, run *record.Run) string { return answer(t, run) }
 
-// answer says it in a sentence: what the list does, which of its settings do it,
-// which harm, and how many make no difference. What else must be known follows.
+// answer says it in sentences: what the list does, which of its settings do it,
+// which harm, and which make no difference. What else must be known follows.
 func answer(t *record.Tune, run *record.Run) string {
 	var parts, said []string
 	of, tried := metric.Of(run)[0], tried{some: partial(factor(run))}
@@ -40,10 +41,14 @@ func answer(t *record.Tune, run *record.Run) string {
 		name, many := subject(t)
 		if t.Written != nil { // which is the user's own
 			parts = append(parts, "The list as written"+does(t, settingfile.Written, t.Written, of, false))
-			name = lowerFirst(name)
 		}
 		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
-		parts = append(parts, settings(t, tried, of)...)
+		did := settings(t, tried, of)
+		if t.Proof != nil && t.List.Verdict != record.Improves && gains(t.Proof.Effect, t.Margin) { // more than the list
+			parts = append(did, parts...)
+		} else {
+			parts = append(parts, did...)
+		}
 	}
 	full := ""
 	if t.List.Verdict != record.Improves {
@@ -57,18 +62,16 @@ func answer(t *record.Tune, run *record.Run) string {
 		if full != "" {
 			text += ": " + lowerFirst(full)
 		}
-		said = append(said, text+".")
-		for _, part := range parts {
-			if first, _, _ := strings.Cut(part, " "); !strings.Contains(first, ".") { // a key is spelled as it is
-				part = upperFirst(part)
-			}
-			said = append(said, part+".")
+		said, full = append(said, text+"."), ""
+	}
+	for _, part := range parts {
+		if first, _, _ := strings.Cut(part, " "); !strings.Contains(first, ".") { // a key is spelled as it is
+			part = upperFirst(part)
 		}
-	} else {
-		said = append(said, strings.Join(parts, "; ")+".")
-		if full != "" {
-			said = append(said, full+".")
-		}
+		said = append(said, part+".")
+	}
+	if full != "" {
+		said = append(said, full+".")
 	}
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
 		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
@@ -106,37 +109,45 @@ func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:
 // subject is the name of what was tried: of a list that could only partly be tried, what is
 // said is about the rest. many: it takes a plural.
 func subject(t *record.Tune) (name string, many bool) {
-	tried, of := 0, 0
-	var added []string
-	corrected := false
+	c := Count(t.Settings)
+	corrected, replaced := false, ""
 	for _, s := range t.Settings {
-		of++
-		if s.Verdict == record.NotTried {
-			continue
-		}
-		tried++
-		corrected = corrected || s.Corrected != ""
-		if s.Added != "" {
-			added = append(added, s.Key+" = "+s.Value)
+		switch {
+		case s.Verdict == record.NotTried || s.Corrected == "":
+		case s.Added == "":
+			corrected = true
+		default:
+			replaced = ", with " + s.Key + " = " + s.Value + " in place of the list's"
 		}
 	}
-	how, whole := "", " as a whole"
+	how, whole, with := replaced, " as a whole", ""
 	switch {
-	case t.Written == nil:
 	case corrected:
-		how, whole = ", as corrected,", " as corrected"
-	case len(added) == 0: // of a stored run what was corrected or added is not known
-		how, whole = ", as tried,", " as tried"
-	default:
-		how, whole = ", with "+join(added)+" added,", " with "+join(added)
+		how, whole = ", as corrected"+replaced, " as corrected"
+	case t.Written != nil && len(c.Added) == 0 && replaced == "": // of an older run it is not known what was amended
+		how, whole = ", as tried", " as tried"
 	}
-	switch tried {
-	case of:
+	if len(c.Added) > 0 {
+		with = join(c.Added) + ", which linerate added"
+	}
+	switch {
+	case c.Tried == 0 && with != "":
+		return with + ",", len(c.Added) > 1
+	case c.Tried == c.Of && with != "":
+		return "The list" + whole + replaced + " and " + with + ",", true
+	case c.Tried == c.Of && replaced != "":
+		return "The list" + whole + replaced + ",", false
+	case c.Tried == c.Of:
 		return "The list" + whole, false
-	case 1:
-		return "The one setting that could be tried" + how, false
 	}
-	return fmt.Sprintf("The %d settings that could be tried%s", tried, how), true
+	name = plural(c.Tried, "The one setting", fmt.Sprintf("The %d settings", c.Tried)) + " that could be tried" + how
+	if with != "" {
+		name += " and " + with
+	}
+	if how != "" || with != "" {
+		name += ","
+	}
+	return name, c.Tried > 1 || with != ""
 }
 
 // tried is how many settings of a list were, and whether that is but some of them.
@@ -183,35 +194,33 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		if s.Keep && t.Proof != nil || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
 			continue // the proof or the offer says it
 		}
-		said = append(said, fmt.Sprintf("%s trades %s (%s)", s.Key, forWhat(s, t.Responses), s.Why))
+		said = append(said, s.Key+" "+traded(s, t.Responses))
 	}
 	if mixed := by[record.Mixed]; len(mixed) > 0 {
 		said = append(said, reasoned(mixed)+" "+plural(len(mixed), "depends", "depend")+" on the others")
 	}
-	others := func(n int) string {
-		switch rest := tried.n - known; {
-		case n < rest && known == 0:
+	others := func(some []record.TuneSetting) string {
+		switch n := len(some); {
+		case n <= mostNamed:
+			return list(some)
+		case n < tried.n-known && known == 0:
 			return fmt.Sprintf("%d of its settings", n)
-		case n < rest:
+		case n < tried.n-known:
 			return fmt.Sprintf("%d of the others", n)
-		case known == 0 && n == 1: // of several: a list of one is the list
-			return "the one setting that was tried"
 		case known == 0:
-			return fmt.Sprintf("all %d settings%s", n, among)
-		case n == 1:
-			return "the other one" + strings.Replace(among, "were", "was", 1)
+			return "all settings" + among
 		}
-		return fmt.Sprintf("the %d others%s", n, among)
+		return "the other settings" + among
 	}
-	switch n := len(by[record.NoDifference]); {
-	case n == 0:
-	case n == tried.n && !tried.some && t.List.Verdict == record.NoDifference:
-		said = append(said, fmt.Sprintf("none of its %d settings makes a difference, alone or left out", n))
+	switch same := by[record.NoDifference]; {
+	case len(same) == 0:
+	case len(same) == tried.n && !tried.some && t.List.Verdict == record.NoDifference:
+		said = append(said, "none of its settings makes a difference, alone or left out")
 	default:
-		said = append(said, others(n)+" "+plural(n, "makes", "make")+" no difference")
+		said = append(said, others(same)+" "+plural(len(same), "makes", "make")+" no difference")
 	}
 	if open := by[record.Inconclusive]; len(open) > 0 {
-		name := strings.Replace(others(len(open)), "all ", "the ", 1)
+		name := strings.Replace(others(open), "all ", "the ", 1)
 		said = append(said, undecided(t, name, open, len(open) < tried.n || t.List.Verdict != record.Inconclusive, of)...)
 	}
 	return said
@@ -238,8 +247,14 @@ func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool
 	case same == n:
 		return []string{fmt.Sprintf("alone, %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%)%s", name, plural(n, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, part)}
 	default:
-		return []string{fmt.Sprintf("%s: alone %d %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %d %s unclear%s",
-			name, same, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, n-same, plural(n-same, "is", "are"), part)}
+		alone, unclear := name+": alone "+strconv.Itoa(same), strconv.Itoa(n-same)
+		if n <= mostNamed {
+			unsure := slices.DeleteFunc(slices.Clone(open), sameAlone)
+			alone = "alone, " + list(slices.DeleteFunc(slices.Clone(open), func(s record.TuneSetting) bool { return !sameAlone(s) }))
+			unclear = list(unsure)
+		}
+		return []string{fmt.Sprintf("%s %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %s %s unclear%s",
+			alone, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, unclear, plural(n-same, "is", "are"), part)}
 	}
 }
 
@@ -293,46 +308,6 @@ func screened(t *record.Tune, helps []record.TuneSetting, of metric.Metric) stri
 		return names + " " + plural(n, "helps", "help") + together(t.List, helps, of)
 	}
 	return "it needs " + names + together(t.List, helps, of)
-}
-
-// forWhat are the responses that a setting trades: "goodput for latency".
-func forWhat(s record.TuneSetting, responses []string) string {
-	var gains, costs []string
-	for _, name := range responses {
-		r, known := metric.Find(name)
-		if !known {
-			continue
-		}
-		what := AcceptName(r.Name)
-		switch v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); {
-		case v == record.Helps && !slices.Contains(gains, what):
-			gains = append(gains, what)
-		case v == record.Harms && !slices.Contains(costs, what):
-			costs = append(costs, what)
-		}
-	}
-	return join(gains) + " for " + join(costs)
-}
-
-// Offered says what an offer gains and costs, in absolute units.
-func Offered(o *record.TuneOffer) string {
-	var gains, costs []string
-	spell := func(t record.TuneTrade) string {
-		r, _ := metric.Find(t.Response)
-		text := r.Label + " " + fromTo(r, t.From, t.To)
-		if t.Effect.Verdict == record.Worsens && t.Worst != nil {
-			return fmt.Sprintf("%s (at most %.0f %% worse)", text, max(1, math.Ceil(100**t.Worst)))
-		}
-		return text + " (" + sizeText(r, t.Effect) + ")"
-	}
-	for _, t := range o.Gains {
-		gains = append(gains, spell(t))
-	}
-	for _, t := range o.Costs {
-		costs = append(costs, spell(t))
-	}
-	n := len(o.Settings)
-	return fmt.Sprintf("%s %s %s for %s", join(o.Settings), plural(n, "trades", "trade"), join(gains), join(costs))
 }
 
 // missed parts the settings that help: those that the list is worse without did it,
@@ -391,19 +366,19 @@ func MostAlone(settings []record.TuneSetting) (most float64) {
 	return most
 }
 
+// mostNamed is how many settings of one verdict a sentence names: more are in the table.
+const mostNamed = 4
+
 // mostReasons is how many reasons, and settings of each, a sentence names.
 const mostReasons = 3
 
 // untried says which settings of a list were not tried, and why.
 func untried(settings []record.TuneSetting) []string {
 	var not []record.Untried
-	of := 0
+	of := Count(settings).Of
 	for _, s := range settings {
 		if s.Verdict == record.NotTried {
 			not = append(not, record.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
-		}
-		if s.Added == "" || s.Verdict == record.NotTried {
-			of++
 		}
 	}
 	if len(not) == 0 {

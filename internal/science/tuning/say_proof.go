@@ -38,34 +38,42 @@ func proved(t *record.Tune, of metric.Metric) []string {
 	case e.Verdict == record.Improves && p.AgainstList == nil && t.List.Verdict == record.Improves && p.Run == t.Run:
 		return []string{names + plural(n, " does it", " do it") + together(t.List, kept, of)}
 	case e.Verdict == record.Improves:
-		text := names + plural(n, " does it", " do it")
+		text := names + doIt(t, n, of)
+		figures := change(t, at, of, e) + ofGain(p) + cost
 		if how := together(e, kept, of); how != "" {
-			text += how + "; "
-		} else {
-			text += ": "
+			return append([]string{text + how, by + plural(n, "it gives ", "they give ") + figures}, fewer(t, of)...)
 		}
-		return append([]string{text + by + change(t, at, of, e) + ofGain(p) + cost}, fewer(t, of)...)
+		return append([]string{text + ": " + by + figures}, fewer(t, of)...)
 	case gains(e, t.Margin):
 		beside := strings.TrimPrefix(strings.TrimPrefix(also(t, at, e, n > 1), ", and "), ", but ")
 		if n > 1 && len(spare) == n {
-			return []string{names + " by themselves " + beside, "which of them are needed is not known"}
+			return []string{names + " by themselves " + beside, "which of " + names + " are needed is not known"}
 		}
 		return []string{names + " " + beside}
 	}
 	return []string{fmt.Sprintf("%s %s: %s, %s", names, strings.TrimSpace(by), change(t, at, of, e), e.Verdict)}
 }
 
+// doIt is what settings are proven to do: what the list does, or more.
+func doIt(t *record.Tune, n int, of metric.Metric) string {
+	if t.List != nil && t.List.Verdict != record.Improves {
+		return plural(n, " improves ", " improve ") + of.Label
+	}
+	return plural(n, " does it", " do it")
+}
+
 // partly says what several settings do together some of which are not shown to be needed.
-func partly(t *record.Tune, kept, spare []record.TuneSetting, of metric.Metric, does string) []string {
+func partly(t *record.Tune, kept, spare []record.TuneSetting, of metric.Metric, figures string) []string {
 	needed := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return unshown(s) })
 	if len(needed) == 0 {
-		return []string{list(kept) + " do it: by themselves " + does, "which of them are needed is not known"}
+		return []string{list(kept) + doIt(t, len(kept), of) + ": by themselves " + figures, "which of " + list(kept) + " are needed is not known"}
 	}
 	text := list(needed) + plural(len(needed), " is", " are") + " needed"
 	text += strings.TrimPrefix(together(t.Proof.Effect, needed, of), " together")
 	return []string{
-		text + "; with " + list(spare) + " by themselves " + does,
-		plural(len(spare), "that one is", fmt.Sprintf("these %d are", len(spare))) + " kept, and not shown to be needed",
+		text,
+		list(kept) + " by themselves: " + figures,
+		list(spare) + plural(len(spare), " is", " are") + " kept, and not shown to be needed",
 	}
 }
 

@@ -171,7 +171,7 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	case j >= 0 && (other == "" || searched):
 		return drop("the flows already use this congestion control, and there is no other kind to compare it with")
 	case j >= 0:
-		all[i].Corrected, all[i].Added = "", fmt.Sprintf("the flows already use %s, as in the list: the other kind is tried", path)
+		all[i].Corrected, all[i].Added = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path), fmt.Sprintf("the flows already use %s: the other kind is tried", path)
 		all[i].Value, lines[j].Value = other, other
 		return lines, all
 	case searched:
@@ -272,32 +272,76 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 	if j < 0 {
 		return nil, nil, fmt.Errorf("run %s does not test the settings of a list: expected a factor with ablate", made.ID)
 	}
-	add := func(s record.TuneSetting) {
-		if !slices.ContainsFunc(settings, func(t record.TuneSetting) bool { return t.Key == s.Key }) {
-			settings = append(settings, s)
-		}
-	}
-	for _, s := range tried.Factors[i].Levels[j].Settings {
+	level := tried.Factors[i].Levels[j]
+	for _, s := range level.Settings {
 		if !slices.Contains(hosts, s.Host) {
 			hosts = append(hosts, s.Host)
 		}
+	}
+	settings = settingsOf(level)
+	for _, s := range Settings(made) { // other kinds of changes
+		settings = add(settings, s)
+	}
+	for _, u := range list.Untried {
+		settings = add(settings, record.TuneSetting{Key: u.Key, Value: u.Value, Verdict: record.NotTried, Why: u.Why})
+	}
+	for i := range settings {
+		settings[i].Prior = priorIn(made.Trials, settings[i].Key)
+	}
+	amend(settings, list)
+	return settings, hosts, nil
+}
+
+// add adds a setting to those of a list, which has each key once.
+func add(settings []record.TuneSetting, s record.TuneSetting) []record.TuneSetting {
+	if slices.ContainsFunc(settings, func(t record.TuneSetting) bool { return t.Key == s.Key }) {
+		return settings
+	}
+	return append(settings, s)
+}
+
+// settingsOf are the settings that a level of a list has.
+func settingsOf(level study.Level) (settings []record.TuneSetting) {
+	for _, s := range level.Settings {
 		for _, one := range s.Sysctl {
-			add(record.TuneSetting{Key: one.Key, Value: one.Value})
+			settings = add(settings, record.TuneSetting{Key: one.Key, Value: one.Value})
 		}
 		for _, c := range s.Changes() {
 			if nic := c.Setting.NIC; nic != nil {
-				add(record.TuneSetting{Key: c.Name, Value: nic.Options()[0].Value})
+				settings = add(settings, record.TuneSetting{Key: c.Name, Value: nic.Options()[0].Value})
 			}
 		}
 	}
-	if w := tried.Factors[i].Levels[j].Workload; w != nil && w.CongestionControl != "" {
-		add(record.TuneSetting{Key: setting.CongestionControl, Value: w.CongestionControl})
+	if w := level.Workload; w != nil && w.CongestionControl != "" {
+		settings = add(settings, record.TuneSetting{Key: setting.CongestionControl, Value: w.CongestionControl})
 	}
-	for _, s := range Settings(made) { // other kinds of changes
-		add(s)
+	return settings
+}
+
+// amend notes in settings what was corrected in the list or added to it.
+func amend(settings []record.TuneSetting, list record.Factor) {
+	for _, a := range list.Amended {
+		for i := range settings {
+			if settings[i].Key == a.Key {
+				settings[i].Corrected, settings[i].Added = a.Was, a.Why
+			}
+		}
 	}
-	for _, u := range list.Untried {
-		add(record.TuneSetting{Key: u.Key, Value: u.Value, Verdict: record.NotTried, Why: u.Why})
+}
+
+// priorIn is what a setting was on each host in the first trial that made it; after what the
+// base of the study had set, which is made first.
+func priorIn(trials []record.Trial, key string) map[string]string {
+	for _, t := range trials {
+		prior := map[string]string{}
+		for _, a := range t.Settings {
+			if key == a.What || key == a.Kind+" "+a.What {
+				prior[a.Host] = a.Prior
+			}
+		}
+		if len(prior) > 0 {
+			return prior
+		}
 	}
-	return settings, hosts, nil
+	return nil
 }

@@ -2,6 +2,8 @@ package tuning
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/metric"
@@ -24,9 +26,12 @@ func ratioText(e *record.Effect) string {
 	return fmt.Sprintf("%.2f× (%.2f–%.2f)", r.Mean, r.Low, r.High)
 }
 
-// Because says what speaks for a setting that is kept.
+// Because says what a setting that is kept was before, and what speaks for it.
 func Because(s record.TuneSetting) string {
 	var said []string
+	if was := prior(s.Prior); was != "" {
+		said = append(said, "was "+was)
+	}
 	if s.Corrected != "" {
 		said = append(said, "corrected from "+s.Corrected)
 	}
@@ -40,6 +45,20 @@ func Because(s record.TuneSetting) string {
 		said = append(said, "the list without it "+Spelled(s.Removed))
 	}
 	return strings.Join(said, "; ")
+}
+
+// prior is the value that a setting had: "4096 131072 6291456", or "1 on a and 2 on b" where
+// hosts differ.
+func prior(values map[string]string) string {
+	var texts []string
+	for _, host := range slices.Sorted(maps.Keys(values)) {
+		texts = append(texts, values[host]+" on "+host)
+	}
+	distinct := slices.Sorted(maps.Values(values))
+	if distinct = slices.Compact(distinct); len(distinct) == 1 {
+		return distinct[0]
+	}
+	return join(texts)
 }
 
 // Spelled is an effect in all responses: "4.00× (3.99–4.01) improves, latency p99

@@ -143,3 +143,52 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 	}
 	return o
 }
+
+// traded says what a setting improves and at what cost: "improves latency p50 (the list
+// without it 1.04× (1.01–1.09)) at the cost of goodput (alone 0.14× (0.13–0.15))".
+func traded(s record.TuneSetting, responses []string) string {
+	var gains, costs, named []string
+	for _, name := range responses {
+		r, known := metric.Find(name)
+		if !known || slices.Contains(named, AcceptName(r.Name)) {
+			continue
+		}
+		alone, removed := r.Effect(s.Alone), r.Effect(s.Removed)
+		by := "the list without it "
+		shown := removed
+		if alone != nil && (alone.Verdict == record.Improves || alone.Verdict == record.Worsens) {
+			by, shown = "alone ", alone
+		}
+		switch v, _, _ := verdict(alone, removed); v {
+		case record.Helps:
+			gains = append(gains, r.Label+" ("+by+sizeText(r, shown)+")")
+		case record.Harms:
+			costs = append(costs, r.Label+" ("+by+sizeText(r, shown)+")")
+		default:
+			continue
+		}
+		named = append(named, AcceptName(r.Name))
+	}
+	return "improves " + join(gains) + " at the cost of " + join(costs)
+}
+
+// Offered says what an offer gains and costs, in absolute units.
+func Offered(o *record.TuneOffer) string {
+	var gains, costs []string
+	spell := func(t record.TuneTrade) string {
+		r, _ := metric.Find(t.Response)
+		text := r.Label + " " + fromTo(r, t.From, t.To)
+		if t.Effect.Verdict == record.Worsens && t.Worst != nil {
+			return fmt.Sprintf("%s (at most %.0f %% worse)", text, max(1, math.Ceil(100**t.Worst)))
+		}
+		return text + " (" + sizeText(r, t.Effect) + ")"
+	}
+	for _, t := range o.Gains {
+		gains = append(gains, spell(t))
+	}
+	for _, t := range o.Costs {
+		costs = append(costs, spell(t))
+	}
+	n := len(o.Settings)
+	return fmt.Sprintf("%s %s %s at the cost of %s", join(o.Settings), plural(n, "improves", "improve"), join(gains), join(costs))
+}

@@ -52,6 +52,8 @@ func integers(text string) (list []int64, ok bool) {
 	return list, len(list) > 0
 }
 
+const portRange = "net.ipv4.ip_local_port_range"
+
 // takes are the numbers of a value that the kernel would take, as many as the
 // parameter has; false: it would not, or not all of them.
 func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok bool) {
@@ -75,6 +77,11 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		numbers = append(numbers, n)
 	}
 	switch {
+	case p.key == portRange && len(numbers) == 2 && numbers[0] > numbers[1]: // ipv4_local_port_range in net/ipv4/sysctl_net_ipv4.c
+		swapped := spaced([]int64{numbers[1], numbers[0]})
+		c.add(l, "refused", record.LintError, swapped, "the kernel takes the first port before the last; %d is after %d", numbers[0], numbers[1])
+		c.correct(l.Key, swapped)
+		return nil, false
 	case len(numbers) < p.values:
 		c.add(l, "missing", record.LintNote, "", "the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
 	case len(numbers) > p.values:
@@ -232,15 +239,14 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 	switch {
 	case n[0] > n[1] || n[1] > n[2]:
 		c.add(l, "order", record.LintWarning, "", "expected minimum, default and maximum in ascending order: %d, %d, %d are not", n[0], n[1], n[2])
-		c.correct(l.Key, spaced(slices.Sorted(slices.Values(n))))
+		n = slices.Sorted(slices.Values(n))
+		c.correct(l.Key, spaced(n))
 	case p.unit == bytes && n[1] == n[2]:
 		c.add(l, "autotuning-off", record.LintWarning, "", "the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %s, however short its path", size(n[1]))
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
 		c.add(l, "unit", record.LintWarning, "", "it counts bytes: the maximum is %s, less than a window without scaling", size(n[2]))
-		if n[0] <= n[1] && n[1] <= n[2] {
-			c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
-		}
+		c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
 	}
 }
 
@@ -273,7 +279,11 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		c.add(l, "as-it-is", record.LintNote, "", "tuned sets it only to a %s value, and this kernel has %d: nothing would change", map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
 		return
 	}
-	if less, more := Lowers(l.Key, known.Value, l.Value); len(less) > 0 {
+	value := l.Value
+	if p != nil && p.values == 3 && len(is) == 3 { // as it is to be ordered
+		value = spaced(slices.Sorted(slices.Values(is)))
+	}
+	if less, more := Lowers(l.Key, known.Value, value); len(less) > 0 {
 		fix := "leave it out"
 		if !same(more, known.Value) {
 			fix = more
@@ -325,11 +335,19 @@ var harmful = []struct{ key, value, says string }{
 	{"net.ipv4.ip_no_pmtu_disc", "1", "path MTU discovery is off: packets too large for the path are not detected"},
 }
 
-func (c *checker) harm(l settingfile.Line) {
+// harm is what a value is known to lose; empty: nothing.
+func harm(key, value string) string {
 	for _, h := range harmful {
-		if h.key == l.Key && same(h.value, l.Value) {
-			c.add(l, "harmful", record.LintWarning, "leave it out", "%s", h.says)
+		if h.key == key && same(h.value, value) {
+			return h.says
 		}
+	}
+	return ""
+}
+
+func (c *checker) harm(l settingfile.Line) {
+	if says := harm(l.Key, l.Value); says != "" {
+		c.add(l, "harmful", record.LintWarning, "leave it out", "%s", says)
 	}
 }
 

@@ -1,0 +1,99 @@
+package polled
+
+import (
+	"math"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// FCSBytes is the length of Ethernet's frame check sequence.
+const FCSBytes = 4
+
+// edgeBytes are a few frames that one end of a link has counted at an edge and the other has
+// not yet.
+const edgeBytes = 16 << 10
+
+// Side is one direction of a link, as a switch's port and the interface of the host at the
+// other end counted it in the same time.
+type Side struct {
+	Switch   string
+	Port     record.SwitchPort
+	Receives bool // the port; otherwise it sends
+	// SwitchBytes and Frames are the switch's count, and HostBytes the host's, from the
+	// Ethernet header on and without frame check sequences.
+	SwitchBytes, HostBytes, Frames float64
+	Seconds                        float64
+	// DoubtBytes is by how much they may differ because of their times.
+	DoubtBytes float64
+	// Unsure: whether the host's interface counts frame check sequences is not known.
+	Unsure bool
+	// Lossy: the study has the link itself lose frames.
+	Lossy bool
+}
+
+// Sides are the links of a switch to hosts that were read, both directions of each. over is
+// the trial's topology; nil: it is not known.
+func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sides []Side) {
+	for _, p := range s.Ports {
+		var peer topology.End
+		if p.Missing != "" || s.Missing != "" || peer.UnmarshalText([]byte(p.Peer)) != nil {
+			continue
+		}
+		h, is := t.Reading(peer.Node)
+		if !is {
+			continue
+		}
+		d, is := h.Between(peer.Interface, p.FromNs, p.ToNs)
+		if !is || d.Seconds <= 0 {
+			continue
+		}
+		doubtS := p.DoubtS + d.Counting.RefreshS
+		for _, c := range t.Clocks {
+			if c.Host == peer.Node {
+				doubtS += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
+			}
+		}
+		for _, receives := range []bool{true, false} {
+			side := Side{Switch: s.Switch, Port: p, Receives: receives, Seconds: d.Seconds, Unsure: !d.Known || d.Counting.RefreshS > 0}
+			from := peer
+			if side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.InOctets), d.TxBytes, float64(p.Counters.In()); !receives {
+				side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.OutOctets), d.RxBytes, float64(p.Counters.Out())
+				from = s.End(p)
+			}
+			side.DoubtBytes = edgeBytes + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds
+			if over != nil {
+				if l, linked := over.LinkAt(from); linked {
+					side.Lossy = l.Towards(from).Loss > 0
+				}
+			}
+			sides = append(sides, side)
+		}
+	}
+	return sides
+}
+
+// FCS reports whether a switch counts frame check sequences: which of the two brings its
+// counts nearer to those of the hosts. It is not known where neither does by much.
+func FCS(sides []Side) (counted, known bool) {
+	with, without, between, doubt := 0.0, 0.0, 0.0, 0.0
+	for _, s := range sides {
+		if s.Lossy || s.Unsure {
+			continue
+		}
+		with += math.Abs(s.SwitchBytes - FCSBytes*s.Frames - s.HostBytes)
+		without += math.Abs(s.SwitchBytes - s.HostBytes)
+		between += FCSBytes * s.Frames
+		doubt += s.DoubtBytes
+	}
+	return with < without, between > doubt && min(with, without) < between/2
+}
+
+// More is how many bytes the switch counted more than the host, without frame check sequences
+// if it counts them.
+func (s Side) More(fcs bool) float64 {
+	if fcs {
+		return s.SwitchBytes - FCSBytes*s.Frames - s.HostBytes
+	}
+	return s.SwitchBytes - s.HostBytes
+}

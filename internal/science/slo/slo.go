@@ -1,0 +1,282 @@
+// Package slo searches the highest rate of requests that meets an objective, such as
+// "latency_p99 <= 20ms, errors <= 0.1%": it returns what to try next after the trials
+// that were made, and the result in the end.
+//
+// The first trial is a closed loop, in which each request follows the answer before it: it
+// shows about how much is answered at most. The others are open loops, whose schedule does
+// not wait for answers. From a little below the first the search walks up or down in steps
+// that double, and halves what is left between (in logarithms). Latency is noisy. So
+// the lowest rate that failed is tried again before it bounds the result, and the
+// result has to pass several longer trials; if it fails one, the search goes on below.
+//
+// Nothing is measured here and nothing waits: everything follows from the list of
+// trials.
+package slo
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/expect"
+	"linerate/internal/science/trust"
+)
+
+// Search is what is looked for.
+type Search struct {
+	// Objective is what a trial has to meet.
+	Objective expect.Expectation
+	// Resolution is how far apart, relatively, the result and a rate that fails may be.
+	Resolution float64
+	// Repeats is how many trials the result has to pass.
+	Repeats int
+	// Longest is how long a window may be; Most the highest rate that can be asked for, 0: any.
+	Longest time.Duration
+	Most    float64
+	// Irregular: requests fall due independently of each other, so that their number varies.
+	Irregular bool
+}
+
+// MostTrials bounds a search.
+const MostTrials = 32
+
+const (
+	// start is the first rate of an open loop, least the lowest and most the highest, as shares
+	// of the closed loop's. An open loop has as many connections as
+	// the closed one; it exceeds it where the closed loop makes the server slower.
+	start, least, most = 0.9, 1e-4, 16
+	// behind is the share of the requests asked for that may stay unanswered in the window.
+	behind = 0.02
+	// spare is the share of requests beyond those that a percentile needs.
+	spare = 0.1
+	// mostHindered is how often a rate is tried whose trials fail by the generator: something
+	// else may have taken its processors for a moment.
+	mostHindered = 3
+	// exhausted is the share of the closed loop's rate from which on a generator that was the
+	// limit there may be it again (trust.Generator takes a processor for exhausted at the same
+	// share).
+	exhausted = 0.95
+)
+
+// Window is how long a trial at a rate is to be that would take planned: longer, if that is too
+// few requests for the objective, and at most Longest.
+func (s Search) Window(rate float64, planned time.Duration) time.Duration {
+	if rate <= 0 {
+		return planned
+	}
+	needed := time.Duration(math.Ceil(float64(s.Objective.Needs()) * (1 + spare) / rate * 1e9))
+	return max(planned, min(needed, s.Longest))
+}
+
+// Outcome is the result of a trial after those that were made: asked is the rate of its
+// schedule.
+func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked float64, confirms bool) record.FindMaxTrial {
+	t := record.FindMaxTrial{AskedPerS: asked, AnsweredPerS: m.RatePerS, WindowS: m.DurationS, Confirms: confirms}
+	if x := m.Transactions; x != nil && x.Application != nil {
+		t.ErrorsPerS = float64(x.Application.Errors) / m.DurationS
+	}
+	checked := s.Objective.Check(m)
+	t.Conditions = checked.Conditions
+	failed := func(check string) bool {
+		i := slices.IndexFunc(m.Trust, func(c record.Check) bool { return c.Check == check && !c.Pass })
+		if i >= 0 {
+			t.Generator = cmp.Or(t.Generator, m.Trust[i].Detail)
+		}
+		return i >= 0
+	}
+	busy := failed(trust.Generator)
+	if asked == 0 {
+		return t
+	}
+	requests := asked * m.DurationS
+	allowed := behind + 2/requests // one more may be in flight at an edge
+	if s.Irregular {
+		allowed = behind + 3/math.Sqrt(requests) // three standard deviations
+	}
+	answered := m.RatePerS >= asked*(1-allowed)
+	// A generator without a processor makes answers late and few, and never more or earlier: an
+	// objective that is met all the same is met.
+	if t.Pass = checked.Met && answered; t.Pass {
+		return t
+	}
+	late := !answered || slices.ContainsFunc(t.Unmet(), func(c record.Condition) bool { return strings.HasPrefix(c.Metric, "latency_") })
+	hindered := late && (failed(trust.Steal) || failed(trust.Clock) || busy)
+	if closed := made[0]; late && !hindered && closed.Generator != "" && asked >= closed.AnsweredPerS*exhausted {
+		hindered, t.Generator = true, "in the closed loop "+closed.Generator
+	}
+	switch {
+	case hindered:
+		t.FailedBy = record.BoundedByGenerator
+	case !answered:
+		t.FailedBy = record.BoundedByAnswers
+	default:
+		t.FailedBy = record.BoundedByObjective
+	}
+	return t
+}
+
+// tally are the trials of one rate.
+type tally struct {
+	passed, failed, hindered int // hindered: failed by the generator
+	confirmed                int
+	confirming               bool // one that was to confirm it failed
+	last                     record.FindMaxTrial
+}
+
+// decided says that the rate failed for good.
+func (t *tally) decided() bool {
+	return t.confirming || t.failed > 1 || t.failed+t.hindered >= mostHindered
+}
+
+// bounds says that the rate failed, as far as is known.
+func (t *tally) bounds() bool {
+	return t.decided() || t.failed+t.hindered > 0 && t.passed == 0
+}
+
+// state is what the trials that were made say.
+type state struct {
+	// lower passed and upper failed, with the trials of both. No lower: 0; no upper: infinite.
+	lower, upper float64
+	low, up      *tally
+	passes       int // rates below upper that passed
+	refused      int // rates that failed
+}
+
+func look(made []record.FindMaxTrial) (at state) {
+	at.upper = math.Inf(1)
+	rates := map[float64]*tally{}
+	for _, t := range made[min(1, len(made)):] {
+		r := rates[t.AskedPerS]
+		if r == nil {
+			r = &tally{}
+			rates[t.AskedPerS] = r
+		}
+		switch {
+		case t.Pass:
+			r.passed++
+			if t.Confirms {
+				r.confirmed++
+			}
+		case t.FailedBy == record.BoundedByGenerator:
+			if r.hindered++; r.failed == 0 {
+				r.last = t
+			}
+		default:
+			r.failed++
+			r.last, r.confirming = t, r.confirming || t.Confirms
+		}
+	}
+	for rate, r := range rates {
+		if r.bounds() {
+			at.refused++
+			if rate < at.upper {
+				at.upper, at.up = rate, r
+			}
+		}
+	}
+	for rate, r := range rates {
+		if rate < at.upper && r.passed > 0 {
+			at.passes++
+			if rate > at.lower {
+				at.lower, at.low = rate, r
+			}
+		}
+	}
+	return at
+}
+
+// floor is the lowest rate that is tried, and ceiling the highest.
+func (s Search) floor(closed float64) float64 {
+	return max(min(closed, s.ceiling(closed))*least, float64(s.Objective.Needs())*(1+spare)/s.Longest.Seconds())
+}
+
+func (s Search) ceiling(closed float64) float64 {
+	return min(closed*most, cmp.Or(s.Most, math.Inf(1)))
+}
+
+// near reports whether two rates differ by no more than the resolution.
+func (s Search) near(lower, upper float64) bool { return upper <= lower*(1+s.Resolution)*(1+1e-9) }
+
+// Next is the rate to try next, in requests a second (0: a closed loop), and whether the
+// trial is one of those that confirm. More is false when the search is over.
+func (s Search) Next(made []record.FindMaxTrial) (rate float64, confirms, more bool) {
+	if len(made) == 0 {
+		return 0, false, true
+	}
+	closed := made[0].AnsweredPerS
+	floor, ceiling := s.floor(closed), s.ceiling(closed)
+	if len(made) >= MostTrials || closed <= 0 || floor > ceiling {
+		return 0, false, false
+	}
+	at := look(made)
+	switch {
+	case at.lower == 0 && at.up == nil:
+		first := closed
+		if good := closed - made[0].ErrorsPerS; good > floor && slices.Contains(s.Objective.Metrics(), metric.Errors.Name) {
+			first = good
+		}
+		return min(max(round(first*start), floor), ceiling), false, true
+	case at.up != nil && !at.up.decided() && (at.upper <= floor || s.near(at.lower, at.upper)):
+		return at.upper, false, true
+	case at.lower == 0 && at.upper <= floor:
+		return 0, false, false
+	case at.lower == 0:
+		return max(round(at.upper*max(0.5, 1-s.Resolution*math.Pow(2, float64(at.refused)))), floor), false, true
+	case at.lower >= ceiling, s.near(at.lower, at.upper):
+		return at.lower, true, at.low.confirmed < s.Repeats
+	}
+	up := at.lower * min(2, 1+s.Resolution*math.Pow(2, float64(at.passes-1)))
+	return round(min(up, math.Sqrt(at.lower*at.upper), ceiling)), false, true
+}
+
+// round keeps four digits of a rate, which is finer than any resolution.
+func round(rate float64) float64 {
+	rate, _ = strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 4, 64), 64)
+	return rate
+}
+
+// Conclude makes the result of the trials that were made. Ended is why no other could be
+// made; empty: Next had no more.
+func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindMax {
+	f := &record.FindMax{Objective: s.Objective.String(), Resolution: s.Resolution, Repeats: s.Repeats, NeededRequests: s.Objective.Needs(), Trials: made}
+	if len(made) == 0 {
+		f.Why, f.Trials = cmp.Or(ended, "no trial was made"), []record.FindMaxTrial{}
+		return f
+	}
+	at, closed := look(made), made[0].AnsweredPerS
+	f.ClosedLoopPerS, f.RatePerS = closed, at.lower
+	if at.up != nil {
+		last := at.up.last
+		f.FailedAtPerS, f.FailedAnsweredPerS, f.Failed = at.upper, last.AnsweredPerS, last.Unmet()
+		if f.BoundedBy = last.FailedBy; f.BoundedBy == record.BoundedByGenerator {
+			f.Generator = last.Generator
+		}
+	}
+	if at.low != nil {
+		f.Confirmed = at.low.confirmed
+	}
+	finished := at.low != nil && at.low.confirmed >= s.Repeats && (at.lower >= s.ceiling(closed) || s.near(at.lower, at.upper))
+	switch {
+	case finished && at.up == nil:
+		f.BoundedBy = record.BoundedBySearch
+	case finished:
+	case closed <= 0:
+		f.Why = "no request was answered in the closed loop"
+	case s.floor(closed) > s.ceiling(closed):
+		f.Why = fmt.Sprintf("a window of %v has too few requests for the objective, which needs %s", unit.Duration(s.Longest), unit.FormatCount(f.NeededRequests))
+	case ended != "":
+		f.Why = ended
+	case len(made) >= MostTrials:
+		f.Why, f.BoundedBy = fmt.Sprintf("a search makes at most %d trials", MostTrials), record.BoundedBySearch
+	default:
+		f.Why = "even the lowest rate that was tried failed"
+	}
+	return f
+}

@@ -1,0 +1,20 @@
+package tuning
+
+import (
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestBecause: a kept file has the value that each setting was proven against.
+func TestBecause(t *testing.T) {
+	for want, prior := range map[string]map[string]string{
+		"corrected from x = 1":                                nil,
+		"was 4096 131072; corrected from x = 1":               {"a": "4096 131072", "b": "4096 131072"},
+		"was 2 on a, 0 on b and 1 on c; corrected from x = 1": {"c": "1", "a": "2", "b": "0"},
+	} {
+		if got := Because(record.TuneSetting{Prior: prior, Corrected: "x = 1"}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
