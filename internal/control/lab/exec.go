@@ -15,6 +15,7 @@ import (
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/plain"
 )
 
 // `lab exec` connects to a unix socket in the abstract namespace (unix(7)), which has no
@@ -25,7 +26,27 @@ import (
 const DefaultName = "lab"
 
 func execAddress(name string) *net.UnixAddr {
-	return &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("@linerate/lab/%d/%s", os.Getuid(), name)}
+	return &net.UnixAddr{Net: "unix", Name: "@" + ownSockets() + name}
+}
+
+// ownSockets is what the names of the sockets of this user's labs begin with.
+func ownSockets() string { return fmt.Sprintf("linerate/lab/%d/", os.Getuid()) }
+
+// notUp says that no lab has a name, and which labs there are.
+func notUp(name string) error {
+	up, _ := proc.Proc{}.AbstractSockets(ownSockets()) // without it the list is left out
+	for i := range up {
+		up[i] = plain.Short(up[i], 64) // any user may have made the socket
+	}
+	switch {
+	case len(up) == 1:
+		return fmt.Errorf("no lab named %s is up; up is %s: --lab %[2]s", name, up[0])
+	case len(up) > 1:
+		return fmt.Errorf("no lab named %s is up; up are %s: name one with --lab", name, strings.Join(up[:min(len(up), 8)], ", "))
+	case name == DefaultName:
+		return errors.New("no lab is up: start one with linerate lab up FILE")
+	}
+	return fmt.Errorf("no lab named %s is up: start it with linerate lab up FILE --lab %[1]s", name)
 }
 
 // listenExec returns the listening socket for the init process to inherit, or /dev/null
@@ -171,10 +192,8 @@ func Hosts(name string) ([]string, error) {
 func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED) && name == DefaultName:
-		return 1, errors.New("no lab is up: start one with linerate lab up FILE, or name it with --lab")
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return 1, fmt.Errorf("no lab named %s is up: start it with linerate lab up FILE --lab %[1]s", name)
+		return 1, notUp(name)
 	case err != nil:
 		return 1, fmt.Errorf("reaching the lab named %s: %w", name, err)
 	}

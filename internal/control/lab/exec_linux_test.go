@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 
 	"linerate/internal/kernel/file"
@@ -12,8 +13,8 @@ import (
 
 // Without a lab it is said what to do, and no socket is named.
 func TestExecWithoutLab(t *testing.T) {
-	const want = "no lab named no-such-lab is up: start it with linerate lab up FILE --lab no-such-lab"
-	if _, err := Exec("no-such-lab", "h1", []string{"true"}, [3]*os.File{}, false, nil); err == nil || err.Error() != want {
+	const want = "no lab named no-such-lab is up" // and others that are
+	if _, err := Exec("no-such-lab", "h1", []string{"true"}, [3]*os.File{}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/model/message"
 	"linerate/internal/model/topology"
 )
 
@@ -54,6 +55,8 @@ func Init() int {
 	if err := in.Decode(&p); err != nil {
 		return 1
 	}
+	// A host has as many connections as its kernel allows, not as the user's shell does.
+	_ = proc.RaiseOpenFiles() // what it was is enough for most
 	// A process that is started here must not inherit the streams of the others: a
 	// stream ends with its agent.
 	proc.CloseOnExec(controlFD, firstAgent-controlFD+len(p.Nodes))
@@ -93,7 +96,7 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 				if err := kernelDefaults(n); err != nil {
 					return err
 				}
-				return startAgent(n.Name, firstAgent+i)
+				return startAgent(n.Name, firstAgent+i, p.Key)
 			})
 		})
 	}
@@ -131,17 +134,44 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 }
 
 // startAgent starts a node's agent; it is called in the node's namespace. The stream
-// is the agent's standard input and output.
-func startAgent(name string, fd int) error {
+// is the agent's standard input and output, and descriptor 3 has its membership of the lab.
+func startAgent(name string, fd int, key string) error {
 	stream := os.NewFile(uintptr(fd), name)
-	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory")
+	membership, err := membershipOf(key)
+	if err != nil {
+		return err
+	}
+	defer membership.Close()
+	cmd := program("agent", "--stdio", "--node", name, "--journal", "memory", "--of-lab")
+	cmd.ExtraFiles = []*os.File{membership}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stream, stream, os.Stderr
 	cmd.Env = append(cmd.Env, agentEnvironment...)
+	cmd.SysProcAttr = agentAttributes()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // the bus notices that it ended
 	return stream.Close()
+}
+
+// membershipOf is a pipe with the membership of a host whose network namespace is that of the
+// calling thread (message.Membership).
+func membershipOf(key string) (*os.File, error) {
+	ns, err := netlink.CurrentNetNS()
+	if err != nil {
+		return nil, err
+	}
+	near, far, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer far.Close()
+	// A pipe has room for it.
+	if err := json.NewEncoder(far).Encode(message.Membership{Key: key, Inode: ns.Inode, Cookie: ns.Cookie}); err != nil {
+		near.Close()
+		return nil, err
+	}
+	return near, nil
 }
 
 // agentEnvironment keeps a host's process small: a lab has many.

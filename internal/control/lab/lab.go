@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/version"
 )
@@ -33,7 +35,9 @@ type Lab struct {
 	rootless   bool
 	impairedBy string // what applies delay, loss and marks of links
 	routing    *record.Routing
+	services   []record.Service
 	hellos     map[string]message.Hello // by node, once awaitHellos has returned
+	key        string                   // that the agents of its hosts have from the init process
 }
 
 // readyTimeout bounds the wait for all agents: slow machines with hundreds of
@@ -50,6 +54,8 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 		}
 	}()
 	p := planOf(t)
+	p.Key = rand.Text() + rand.Text() // of 128 bits and more each
+	l.key = p.Key
 	if len(p.Nodes) > 0 {
 		if err := l.startInit(p); err != nil {
 			return nil, err
@@ -71,7 +77,10 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	if l.daemons() {
 		l.routing.ConvergedS = took.Seconds()
 	}
-	return l, err
+	if err != nil {
+		return l, err
+	}
+	return l, l.StartServices(ctx, nil)
 }
 
 // Nodes are the names of all hosts and switches that have an agent, hosts
@@ -79,7 +88,7 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 func (l *Lab) Nodes() []string {
 	names := l.Hosts()
 	for _, s := range l.topology.Switches {
-		if !s.Unmanaged {
+		if !s.Agentless() {
 			names = append(names, s.Name)
 		}
 	}
@@ -88,6 +97,18 @@ func (l *Lab) Nodes() []string {
 
 // Hello is the first message of a node's agent.
 func (l *Lab) Hello(node string) message.Hello { return l.hellos[node] }
+
+// AttackKey is what the lab's hosts ask for before they attack each other. The error is that
+// linerate has not made the whole topology: then none attacks.
+func (l *Lab) AttackKey() (string, error) {
+	if node, why := study.NotMade(l.topology); node != "" {
+		return "", fmt.Errorf("attacks are made in labs alone, and %s is not made by linerate: %s", node, why)
+	}
+	if len(l.remotes) > 0 || l.init == nil {
+		return "", errors.New("attacks are made in labs alone, and this one has hosts that linerate did not make")
+	}
+	return l.key, nil
+}
 
 // ImpairedBy is what applies delay, loss and marks of links; empty: none has any.
 func (l *Lab) ImpairedBy() string { return l.impairedBy }

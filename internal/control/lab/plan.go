@@ -19,6 +19,8 @@ type plan struct {
 	Links []planLink `json:"links"`
 	// ImpairedBy is the topology's.
 	ImpairedBy topology.Mechanism `json:"impaired_by,omitempty"`
+	// Key is drawn for the lab; its agents get it from the init process (message.Membership).
+	Key string `json:"key"`
 }
 
 type planNode struct {
@@ -72,7 +74,7 @@ func planOf(t *topology.Topology) plan {
 		}
 	}
 	for _, s := range t.Switches {
-		if len(s.Via) == 0 && !s.Unmanaged {
+		if len(s.Via) == 0 && !s.Agentless() {
 			index[s.Name] = len(p.Nodes)
 			p.Nodes = append(p.Nodes, switchNode(t, &s))
 		}

@@ -23,6 +23,13 @@ func initAttributes(rootless bool) *syscall.SysProcAttr {
 	return attributes
 }
 
+// agentAttributes start an agent in a process namespace of its own, with which all that it
+// has started ends: a program that changes its user loses the parent-death signal
+// (PR_SET_PDEATHSIG).
+func agentAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+}
+
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 func execAttributes(terminal bool) *syscall.SysProcAttr {

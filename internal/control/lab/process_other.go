@@ -7,6 +7,8 @@ import "syscall"
 // A lab needs Linux: making its first socket pair fails on this system.
 func initAttributes(bool) *syscall.SysProcAttr { return nil }
 
+func agentAttributes() *syscall.SysProcAttr { return nil }
+
 func ownSession() *syscall.SysProcAttr { return nil }
 
 func execAttributes(bool) *syscall.SysProcAttr { return nil }

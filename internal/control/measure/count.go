@@ -15,14 +15,15 @@ func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 		return c, err
 	}
 	c.Datagrams, c.RatePerS, c.LatencyUs = totals.Datagrams, totals.TransactionsPerS, totals.Latency
-	var delays []*record.Distribution
+	var delays, lateness []*record.Distribution
 	var t record.Transactions
 	for _, f := range flows {
 		if own := f.Datagrams; own != nil {
 			d := c.Datagrams
 			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // of each flow
-			d.JitterUs += own.JitterUs * float64(own.Received)
-			delays = append(delays, own.Delay)
+			us, _ := own.Jitter()
+			d.JitterUs += us * float64(own.Received)
+			delays, lateness = append(delays, own.Delay), append(lateness, own.Lateness)
 		}
 		if own := f.Transactions; own != nil {
 			c.Transactions = &t
@@ -30,6 +31,8 @@ func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 			t.Failed += own.Failed
 			t.Unanswered += own.Unanswered
 			t.Late += own.Late
+			t.Waiting += own.Waiting
+			t.LongestWaitUs = max(t.LongestWaitUs, own.LongestWaitUs)
 			t.Connections += own.Connections
 			t.Opened += own.Opened
 			t.Processes = max(t.Processes, own.Processes)
@@ -40,11 +43,14 @@ func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
 		d.JitterUs /= float64(max(d.Received, 1))
 		c.Lost = &d.Lost
 		c.LostShare, _ = d.LostShare()
-		d.Delay, err = stats.Together(delays...)
+		if d.Delay, err = stats.Together(delays...); err == nil {
+			d.Lateness, err = stats.Together(lateness...)
+		}
 	}
 	if c.Transactions != nil {
+		t.Application = totals.Application
 		t.BytesPerConnection /= max(t.Connections, 1)
-		if share, known := t.LostShare(); known && flow.Of(flows[0].Protocol).Transport == flow.UDP { // they are all alike
+		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // they are all alike
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
 	}
@@ -119,7 +125,7 @@ func ofEnds(ends []message.FlowEnd, of ids) (p progressed) {
 // counter is the node that counts what comes of a direction's flows: the
 // receiver, or who asks.
 func (s *session) counter(from string) string {
-	if s.options.Iperf3 || s.lost != nil {
+	if s.options.alone() || s.lost != nil {
 		return record.NodeClient // there is no other
 	}
 	if flow.Of(s.options.Flows.Protocol).Transactional() == (from == record.NodeClient) {

@@ -61,9 +61,10 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 }
 
 // network is what is known of the network to the server.
-func (s *session) network() direct { return direct{peer: s.options.Iperf3 || s.lost != nil} }
+func (s *session) network() direct { return direct{peer: s.options.alone() || s.lost != nil} }
 
-func slower(a, b float64) float64 {
+// smaller is the smaller of two figures of which 0 is not known.
+func smaller[T int | float64](a, b T) T {
 	if a == 0 || b == 0 {
 		return max(a, b)
 	}
@@ -93,7 +94,13 @@ func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnap
 			e.Interface, e.SpeedBps = p.Interface, p.SpeedBps
 		}
 		if len(ports) > 1 {
-			e.Interfaces = append(e.Interfaces, record.MeasureInterface{Interface: p.Interface, SpeedBps: p.SpeedBps})
+			counted := record.MeasureInterface{Interface: p.Interface, SpeedBps: p.SpeedBps}
+			for _, d := range h.Deltas() {
+				if d.Interface == p.Interface {
+					counted.RxBps, counted.TxBps = d.RxBps(), d.TxBps()
+				}
+			}
+			e.Interfaces = append(e.Interfaces, counted)
 		}
 	}
 	e.HostEnvironment, e.Version = s.hellos[node].Environment, s.hellos[node].Version

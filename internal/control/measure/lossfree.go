@@ -14,6 +14,14 @@ import (
 // sessionMargin is how long before the server would end the session a search ends.
 const sessionMargin = 15 * time.Second
 
+// sessionEnds is until when a search can make trials; zero: the server sets no end.
+func (s *session) sessionEnds() time.Time {
+	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil {
+		return time.Now().Add(bounds.Stay() - sessionMargin)
+	}
+	return time.Time{}
+}
+
 // lossFree makes trials at one rate after another, and the document of the one that
 // confirms the highest at which no more was lost than may be.
 func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
@@ -21,10 +29,7 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 	defer func() { s.options, s.phase = o, "" }()
 	streams := o.Flows.Streams
 	most := float64(s.rateCap()) * float64(streams)
-	var until time.Time
-	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil {
-		until = time.Now().Add(bounds.Stay() - sessionMargin)
-	}
+	until := s.sessionEnds()
 	all := map[*record.Trial]trial.Readings{}
 	found, t, err := trial.LossFree(*o.LossFree, most, 0, o.Duration, func(step trial.Step) (*record.Trial, error) {
 		if !until.IsZero() && time.Now().Add(o.Warmup+step.Window).After(until) {

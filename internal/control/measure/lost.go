@@ -66,7 +66,7 @@ func (s *session) oneEnd(m *record.Measure) {
 // withServer adds to an error which server it is about, and whether its connection has
 // ended; with iperf3's, of which there is one stream less, errors say so themselves.
 func (s *session) withServer(err error) error {
-	if s.options.Iperf3 {
+	if s.options.alone() {
 		return bus.Local(err, record.NodeClient)
 	}
 	select {

@@ -54,7 +54,8 @@ type Options struct {
 	SourcePorts      []uint16
 	Token            string
 	Duration, Warmup time.Duration
-	// Interval is the length of the intervals that are reported, also during the trial.
+	// Interval is the length of the intervals that are reported, also during the trial; 0:
+	// there is one, the whole window.
 	Interval time.Duration
 	// Flows say which direction, how many streams, and their options.
 	Flows flow.Spec
@@ -64,11 +65,17 @@ type Options struct {
 	// Iperf3: the server is iperf3's, and Iperf3Login is for one that requires a user.
 	Iperf3      bool
 	Iperf3Login *message.Iperf3Login
+	// URL is of a server that is another program, which speaks the protocol of the flows;
+	// Addresses has its address, with the port. Empty: the server is linerate's or iperf3's.
+	URL string
 	// Latency is measured by a probe, first without the flows and then beside them.
 	Latency bool
 	// LossFree asks for the highest rate of datagrams without loss; nil: it is
 	// measured at the rate that Flows say.
 	LossFree *study.LossFree
+	// FindMax asks for the highest rate of requests that meets an objective; nil: they are made
+	// as Flows say.
+	FindMax *FindMax
 	// Linger, unless nil, goes on when the context of Conduct ends: what the window that is
 	// open has measured until then is read and returned.
 	Linger context.Context
@@ -81,25 +88,6 @@ type Options struct {
 // patience is how long the server may take for each step: its hello, the opening of flows,
 // the answer to a request.
 func (o Options) patience() time.Duration { return cmp.Or(o.limit, connectTimeout) }
-
-// longest bounds the measurement as a whole: its windows, and for each of them the steps
-// around it, each of which has a limit of its own.
-func (o Options) longest() time.Duration {
-	const steps, search = 24, 32 // of up to three attempts; trials (rfc2544)
-	windows := max(1, len(o.Modes))
-	switch {
-	case o.LossFree != nil:
-		windows = search
-	case o.Latency:
-		windows = 2
-	}
-	return time.Duration(windows) * (o.Warmup + o.Duration + steps*o.patience() + connectTime(o.Flows))
-}
-
-// connectTime is how long very many connections may take.
-func connectTime(f flow.Spec) time.Duration {
-	return time.Duration(max(1, f.Streams)*max(1, f.Connections)) * 10 * time.Millisecond
-}
 
 // replyBytes bounds a reply of the server: the samples of a window.
 func (s *session) replyBytes() int {
@@ -123,6 +111,7 @@ type Progress struct {
 type session struct {
 	options Options
 	server  netip.AddrPort
+	host    string           // the server's name with its port, of a foreign one that was given by name
 	servers []netip.AddrPort // all its addresses, server first
 	sources []netip.Addr
 	group   trial.Group
@@ -140,6 +129,7 @@ type session struct {
 // notebook (see Keep). The local agent answers as record.NodeClient over its stream; an
 // iperf3 server has none, and is joined to nothing.
 func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, *record.Run, error) {
+	o.Interval = cmp.Or(o.Interval, o.Duration)
 	s := &session{options: o, began: time.Now(), sources: slices.Clone(o.Sources)}
 	streams := map[string]io.ReadWriteCloser{record.NodeClient: local}
 	defer func() {
@@ -147,7 +137,12 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			stream.Close()
 		}
 	}()
-	if !o.Iperf3 {
+	if o.URL != "" {
+		if err := s.resolve(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !o.alone() {
 		var host greeting.Host
 		stream, name, err := greet(ctx, o.Addresses[0], o.source(0), func(stream io.ReadWriter) (_ string, err error) {
 			host, err = greeting.Introduce(stream, o.Token)
@@ -178,7 +173,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	}
 	defer b.Close()
 	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
-	if !o.Iperf3 { // which is no server on the bus, and a client's steps have limits of their own
+	if !o.alone() { // which is no server on the bus, and a client's steps have limits of their own
 		b.Bound(record.NodeServer, s.replyBytes())
 		s.group.Limit = o.patience()
 	}
@@ -214,46 +209,6 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	return err
 }
 
-// checkBounds compares what is requested with what the server grants, before anything
-// begins.
-func (s *session) checkBounds() error {
-	bounds := s.hellos[record.NodeServer].Bounds
-	if bounds == nil {
-		return nil
-	}
-	var errs []error
-	if n := len(s.planned()); n > bounds.Flows {
-		errs = append(errs, fmt.Errorf("%d flows: the server allows %d; expected fewer --streams, or there: linerate serve --max-flows %d", n, bounds.Flows, n))
-	}
-	what, all := "with the warm-up", s.options.Warmup+s.options.Duration
-	if n := len(s.options.Modes); n > 1 {
-		what, all = fmt.Sprintf("for %d modes with their warm-ups", n), time.Duration(n)*all
-	}
-	if s.options.Latency {
-		what, all = what+" and the idle phase", all+s.idleWindow()
-	}
-	if all.Seconds() > bounds.DurationS {
-		errs = append(errs, fmt.Errorf("%v %s: the server allows %v; expected a shorter --duration, or there: linerate serve --max-duration %s",
-			unit.Duration(all), what, unit.Duration(bounds.DurationS*float64(time.Second)), unit.Duration(roundUp(all))))
-	}
-	if search := s.options.LossFree; search != nil {
-		if needs := search.Time(s.options.Warmup, s.options.Duration).Round(time.Second); needs > bounds.Stay()-sessionMargin {
-			errs = append(errs, fmt.Errorf("a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
-				unit.Duration(needs), search.Repeats, unit.Duration(s.options.Duration), unit.Duration(bounds.Stay())))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// roundUp is a time that is at least as long, in whole minutes or, below one, seconds.
-func roundUp(d time.Duration) time.Duration {
-	step := time.Minute
-	if d < step {
-		step = time.Second
-	}
-	return (d + step - 1).Truncate(step)
-}
-
 // measure makes a trial in each mode, and one document of all.
 func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	if s.options.Latency {
@@ -262,6 +217,9 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	if s.options.LossFree != nil {
 		return s.lossFree(ctx)
 	}
+	if s.options.FindMax != nil {
+		return s.findMax(ctx)
+	}
 	var documents []*record.Measure
 	modes := s.options.Modes
 	if len(modes) == 0 {
@@ -269,11 +227,7 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	}
 	for _, mode := range modes {
 		s.options.Flows.Mode = mode
-		trial := s.trial
-		if s.options.Iperf3 {
-			trial = s.iperf3Trial
-		}
-		m, err := trial(ctx)
+		m, err := s.oneTrial()(ctx)
 		if err != nil && ctx.Err() != nil && len(documents) > 0 {
 			break
 		}
@@ -290,6 +244,17 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	m := *documents[0]
 	m.Modes = documents
 	return &m, nil
+}
+
+// oneTrial is what makes a trial with this kind of server, and its document.
+func (s *session) oneTrial() func(context.Context) (*record.Measure, error) {
+	switch {
+	case s.options.Iperf3:
+		return s.iperf3Trial
+	case s.options.URL != "":
+		return s.foreignTrial
+	}
+	return s.trial
 }
 
 // trial measures the planned flows.
@@ -445,7 +410,7 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	}
 	if s.phase == "" && !s.idle {
 		w.Linger = s.options.Linger
-		if !s.options.Iperf3 { // whose end this host's agent notices
+		if !s.options.alone() { // whose end this host's agent notices
 			w.Alone = record.NodeClient
 		}
 	}

@@ -58,6 +58,8 @@ func TestWithin(t *testing.T) {
 		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "with 10 trials of 10s to confirm its result: the server ends a session after 2m"},
 		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
 		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 trials of 55s"},
+		{Options{Duration: 10 * time.Second, FindMax: &FindMax{Repeats: 3}}, ""},
+		{Options{Duration: 40 * time.Second, FindMax: &FindMax{Repeats: 3}}, "with 3 trials of 40s to confirm its result: the server ends a session after 2m"},
 	} {
 		test.o.Flows = flow.Spec{Direction: flow.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},

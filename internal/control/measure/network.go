@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -63,10 +64,17 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
 	default:
-		rate, frame := slower(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0])
+		rate, frame := smaller(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0])
 		if out := used[0][from]; shapes(out, rate) {
 			rate, frame.Shaped, frame.Overhead = out.Shaper.RateBps, true, out.Shaper.OverheadBytes
 			frame.Shaper = out.Shaper.Kind + " on " + from + "." + out.Interface
+		}
+		if s := used[0][from].Shaper; s.Sized() && (rate == 0 || s.RateBps < rate) {
+			best := limits.Direct(0, frame, len(flows), flows[0].CapBps())
+			if best.Bps == 0 {
+				best.Why = fmt.Sprintf("unknown: %s on %s.%s has a size table (tc-stab), by which it counts a packet of many segments as one", s.Kind, from, used[0][from].Interface)
+			}
+			return best
 		}
 		best := limits.Direct(rate, frame, len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
@@ -164,15 +172,15 @@ func shaped(out record.InterfaceSnapshot, linkBps float64) *topology.Impairment 
 	if !shapes(out, linkBps) {
 		return nil
 	}
-	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true, Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
+	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true, Burst: unit.Bytes(out.Shaper.BurstBytes), Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
 }
 
 // middle stands for all that is between the two hosts' interfaces.
 const middle = "network"
 
 // between is all that is known of the network from one host to the other. Between two
-// interfaces it is a link that is as fast as the slower of them; where there are
-// several, each has a link to the middle that is as fast as itself. nil: not even the
+// interfaces it is a link that is as fast as the slower of them and takes packets of the smaller
+// MTU; where there are several, each has a link to the middle that is as fast as itself. nil: not even the
 // interfaces are known, as on loopback. Via marks hosts that linerate has not made.
 func between(all []used) *topology.Topology {
 	if len(all) == 0 || slices.ContainsFunc(all, func(u used) bool { return !u.known() }) {
@@ -185,10 +193,10 @@ func between(all []used) *topology.Topology {
 	if several {
 		t.Switches = []topology.Switch{{Name: middle, Unmanaged: true}}
 	} else {
-		rate := slower(clients[0].SpeedBps, servers[0].SpeedBps)
+		rate := smaller(clients[0].SpeedBps, servers[0].SpeedBps)
 		t.Links = []topology.Link{{
 			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
-			Impairment: topology.Impairment{Rate: unit.BitRate(rate)}, Forward: shaped(clients[0], rate), Reverse: shaped(servers[0], rate),
+			Impairment: topology.Impairment{Rate: unit.BitRate(rate), MTU: smaller(clients[0].MTU, servers[0].MTU)}, Forward: shaped(clients[0], rate), Reverse: shaped(servers[0], rate),
 		}}
 	}
 	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
@@ -198,7 +206,7 @@ func between(all []used) *topology.Topology {
 			if several {
 				t.Links = append(t.Links, topology.Link{
 					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
-					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps)}, Forward: shaped(p, p.SpeedBps),
+					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps), MTU: p.MTU}, Forward: shaped(p, p.SpeedBps),
 				})
 			}
 		}

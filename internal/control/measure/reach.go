@@ -37,6 +37,9 @@ func Complete(address, byDefault string) (string, error) {
 	if host == "" || port == "" {
 		return "", fmt.Errorf("%q: expected ADDRESS or ADDRESS:PORT", address)
 	}
+	if strings.Trim(host, "0123456789") == "" {
+		return "", fmt.Errorf("%q is a number: a port is written with its address, as ADDRESS:%s", address, host)
+	}
 	if n, err := net.LookupPort("tcp", port); err != nil || n == 0 {
 		return "", fmt.Errorf("%q: port %q: expected 1 to 65535, or a name of /etc/services", address, port)
 	}
@@ -48,6 +51,9 @@ func Complete(address, byDefault string) (string, error) {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-._", c)
 	}) {
 		return "", fmt.Errorf("%q: expected a host name or an address", address)
+	}
+	if err != nil && strings.Contains(host, ".") && strings.Trim(host, "0123456789.") == "" {
+		return "", fmt.Errorf("%q is no IPv4 address: expected four numbers from 0 to 255", host)
 	}
 	if err == nil && a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "" {
 		return "", fmt.Errorf("%q: a link-local address needs the interface of this host, such as %s%%eth0", address, host)

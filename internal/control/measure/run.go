@@ -31,7 +31,7 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 	o := s.options
 	r := &record.Run{
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
-		Question: "What does the path between this host and " + s.server.String() + " carry?",
+		Question: s.question(),
 		Started:  m.Started, Unit: "bit/s", Responses: responses(o),
 		Design:      record.Design{Replicates: 1, Options: o.named()},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
@@ -96,6 +96,14 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 	return r, nil
 }
 
+// question is what the measurement asks.
+func (s *session) question() string {
+	if f := s.options.FindMax; f != nil {
+		return fmt.Sprintf("How many requests a second between this host and %s meet “%s”?", s.server, f.Objective)
+	}
+	return "What does the path between this host and " + s.server.String() + " carry?"
+}
+
 // named are the options that the flows of a measurement do not show, by name.
 func (o Options) named() map[string]string {
 	all := map[string]string{"duration": unit.Duration(o.Duration).String(), "warmup": unit.Duration(o.Warmup).String(), "interval": unit.Duration(o.Interval).String()}
@@ -111,8 +119,14 @@ func (o Options) named() map[string]string {
 	if l := o.LossFree; l != nil {
 		all["loss_free"] = fmt.Sprintf("loss %s, resolution %s, repeats %d", unit.FormatPercent(float64(l.Loss)), unit.FormatPercent(float64(l.Resolution)), l.Repeats)
 	}
-	if o.Iperf3 {
+	if f := o.FindMax; f != nil {
+		all["find_max"] = f.Objective.String() + "; " + f.String()
+	}
+	switch {
+	case o.Iperf3:
 		all["peer"] = "iperf3"
+	case o.URL != "":
+		all["peer"] = "another program"
 	}
 	return all
 }

@@ -48,7 +48,7 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 			}
 		}
 		last = latest
-		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.Iperf3 {
+		if p.Write >= 0 || p.Read >= 0 || p.RatePerS >= 0 || s.idle || s.options.alone() {
 			s.options.Progress(p)
 		}
 	}

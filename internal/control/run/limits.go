@@ -110,6 +110,7 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 			continue
 		}
 		if rec.SenderInfo != nil {
+			path.Several = false // one connection is nearly all of it
 			path.Frame.NoTimestamps = rec.SenderInfo.Options&1 == 0
 		}
 		if t := n.traces[f]; t != nil {

@@ -56,7 +56,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 			c.group().Close(ctx)
 		}
 		made := blank
-		flows := trial.Planned(t.Flows)
+		flows := trial.Planned(t.Flows, &c.study.Topology)
 		for _, f := range flows {
 			if f.Protocol == flow.UDP {
 				f.RateCap = pace

@@ -32,7 +32,7 @@ workload: {flows: [{from: server1, to: server2}, {from: server1, to: server2, pr
 func fork(t *testing.T) (*topology.Topology, []*trial.Flow) {
 	t.Helper()
 	p := treatments(t, forkStudy)
-	flows := trial.Planned(p.Treatments[0].Flows)
+	flows := trial.Planned(p.Treatments[0].Flows, &p.Study.Topology)
 	for _, f := range flows {
 		f.Opened, f.Accepted = netip.MustParseAddrPort("10.0.200.1:40000"), netip.MustParseAddrPort("10.0.200.2:5201")
 	}
@@ -46,7 +46,7 @@ func TestMultipath(t *testing.T) {
 		t.Errorf("paths %v, want 2 of the first flow alone", found)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
-	if found := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows)); len(found) != 0 {
+	if found := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows, &pair.Study.Topology)); len(found) != 0 {
 		t.Errorf("one link makes several paths: %v", found)
 	}
 }

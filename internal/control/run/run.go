@@ -13,11 +13,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"linerate/internal/bus"
 	"linerate/internal/control/lab"
 	"linerate/internal/control/notebook"
+	"linerate/internal/control/snmp"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/conclude"
@@ -78,12 +80,16 @@ type conductor struct {
 	bus         *bus.Bus
 	lab         *lab.Lab
 	networks    map[string]*treatmentNetwork // by treatment
-	broken      error                        // a setting could not be reverted
-	retryTime   time.Duration                // with trials that were not kept, and with waiting before another attempt
-	maxRetrySet *time.Duration               // the user's limit of time spent on retries; nil: none
+	credentials map[string]snmp.Credentials  // by switch
+	switches    []*snmp.Switch
+	learning    sync.WaitGroup // how often switches refresh their counters
+	broken      error          // a setting could not be reverted
+	retryTime   time.Duration  // with trials that were not kept, and with waiting before another attempt
+	maxRetrySet *time.Duration // the user's limit of time spent on retries; nil: none
 
 	elapsedBefore float64 // seconds, spent before the run was resumed
 	began         time.Time
+	order         int           // of the trial that is being made
 	finished      map[int]bool  // trials, by order
 	last          *record.Trial // the one that was made last; nil: none was
 }
@@ -184,6 +190,12 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	if status := c.ended(c.nextBlock()); status != "" {
 		return status, nil // and needs no lab
 	}
+	if err := c.attacksPermitted(); err != nil {
+		return notebook.Interrupted, err
+	}
+	if err := c.readCredentials(); err != nil {
+		return notebook.Interrupted, err
+	}
 	c.progress("making the lab")
 	b, err := bus.Start()
 	if err != nil {
@@ -206,6 +218,10 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 		return notebook.Interrupted, err
 	}
 	if err := c.missingDaemon(); err != nil {
+		return notebook.Interrupted, err
+	}
+	defer c.closeSwitches()
+	if err := c.findPorts(ctx); err != nil {
 		return notebook.Interrupted, err
 	}
 	c.progress("checking the settings of every level")
@@ -233,6 +249,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 // makeTrial makes one trial and saves it.
 func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, order int) error {
 	c.progress(t.Name)
+	c.order = order
 	trial, err := c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
 	if err != nil {
 		if ctx.Err() != nil {
@@ -273,7 +290,7 @@ func (c *conductor) progress(phase string) {
 func (c *conductor) environment() {
 	c.run.Environment.Mode, c.run.Environment.ImpairedBy = c.lab.Mode(), c.lab.ImpairedBy()
 	c.run.Environment.Hosts = nil
-	c.run.Environment.Routing = c.lab.Routing()
+	c.run.Environment.Routing, c.run.Environment.Services = c.lab.Routing(), c.lab.Services()
 	var used []string
 	for _, t := range c.plan.Treatments {
 		for _, f := range t.Flows {

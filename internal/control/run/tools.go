@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"linerate/internal/bus"
+	"linerate/internal/kernel/proc"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/study"
@@ -37,18 +37,25 @@ func (e *MissingToolsError) Error() string {
 	return text
 }
 
-// program is a program needed on a host.
-type program struct {
-	host string
-	tool *tool.Tool
-	name string
-}
+// program is a program needed on a host; lacking is what to say where it is missing.
+type program struct{ host, name, lacking string }
 
-// programs are those that a treatment's flows need.
-func programs(t study.Treatment) (list []program) {
+// programs are those that a treatment needs: for its flows, and for the services of its
+// hosts, which serve in all treatments.
+func programs(p *study.Plan, t study.Treatment) (list []program) {
 	for _, f := range t.Flows {
 		if named, foreign := tool.Find(f.Tool); foreign {
-			list = append(list, program{f.Opener, named, named.Client}, program{f.Acceptor, named, named.Server})
+			list = append(list, program{f.Opener, named.Client, f.Opener + ": " + named.NotInstalled(named.Client)})
+			if named.Server != "" {
+				list = append(list, program{f.Acceptor, named.Server, f.Acceptor + ": " + named.NotInstalled(named.Server)})
+			}
+		}
+	}
+	for _, h := range p.Study.Topology.Hosts {
+		for _, s := range h.Services {
+			if _, of, known := s.Of(); known {
+				list = append(list, program{h.Name, of.Name, fmt.Sprintf("%s is not installed for service %s of %s: apt-get install %s", of.Name, s.Name, h.Name, of.Package)})
+			}
 		}
 	}
 	return list
@@ -63,7 +70,7 @@ func MissingTools(p *study.Plan) error {
 			return nil, nil
 		}
 		return slices.DeleteFunc(names, func(name string) bool {
-			_, err := exec.LookPath(name)
+			_, err := proc.Find(name)
 			return err == nil
 		}), nil
 	})
@@ -104,7 +111,7 @@ func (c *conductor) missingDaemon() error {
 func missing(p *study.Plan, ask func(host string, names []string) ([]string, error)) error {
 	hosts := map[string][]string{}
 	for _, t := range p.Treatments {
-		for _, at := range programs(t) {
+		for _, at := range programs(p, t) {
 			if !slices.Contains(hosts[at.host], at.name) {
 				hosts[at.host] = append(hosts[at.host], at.name)
 			}
@@ -116,14 +123,14 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 	}
 	e := &MissingToolsError{Of: len(p.Treatments)}
 	if named, foreign := tool.Find(p.Study.Workload.Tool); foreign {
-		e.StandIn = slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
+		e.StandIn = !p.Study.Workload.Tool.Described() && slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
 	}
 	for _, t := range p.Treatments {
 		lacks := false
-		for _, at := range programs(t) {
+		for _, at := range programs(p, t) {
 			if slices.Contains(absent[at.host], at.name) {
 				lacks = true
-				e.Lines = append(e.Lines, at.tool.NotInstalled(at.host, at.name))
+				e.Lines = append(e.Lines, at.lacking)
 			}
 		}
 		if lacks {

@@ -41,6 +41,9 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 		return result, err
 	}
 	result.ConvergedS = took.Seconds()
+	if err := c.lab.StartServices(ctx, t.Bodies()); err != nil {
+		return result, err
+	}
 	applied, at, err := c.setUp(ctx, t)
 	defer func() { err = errors.Join(err, c.revert(ctx, t, at)) }()
 	if err != nil {
@@ -50,7 +53,7 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	if t.Workload.LossFree != nil {
 		return c.lossFree(ctx, t, result)
 	}
-	err = c.window(ctx, t, trial.Planned(t.Flows), time.Duration(t.Workload.Duration), &result, attempt)
+	err = c.window(ctx, t, trial.Planned(t.Flows, &c.study.Topology), time.Duration(t.Workload.Duration), &result, attempt)
 	return result, err
 }
 
@@ -59,8 +62,13 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*trial.Flow, duration time.Duration, result *record.Trial, attempt int) error {
 	group := c.group()
 	group.Accepting = func(ctx context.Context, flows []*trial.Flow) error { return c.choosePorts(ctx, t, flows) }
+	opening := c.opening(ctx, t)
+	began := time.Now()
 	if err := group.Open(ctx, flows, time.Duration(t.Workload.ConnectTimeout)); err != nil {
 		return err
+	}
+	if opening != nil {
+		opening.TookS = time.Since(began).Seconds()
 	}
 	if err := c.ageNeighbours(ctx, t); err != nil {
 		return err
@@ -78,19 +86,66 @@ func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*tri
 	if err != nil {
 		return err
 	}
+	watches := c.watch(ctx, t, &w)
+	defer watches.readings(0, 0)
+	if err := c.prepareAttacks(ctx, t, flows); err != nil {
+		return err
+	}
 	readings, err := group.Measure(ctx, w, attempt)
 	if err != nil {
 		return err
 	}
+	if opening != nil {
+		opening.After, result.Opening = c.memory(ctx, t), opening
+	}
+	result.Attacks = attacked(t, flows, readings.Replies)
+	switches := watches.readings(readings.BeginNs, readings.BeginNs+int64(readings.Duration))
 	programs, err := group.Programs(ctx, flows, w.Warmup+w.Duration)
 	if err != nil {
 		return err
 	}
 	*result, err = trial.Assemble(*result, flows, readings, trial.Context{
-		Nodes: c.lab.Nodes(), Planned: &c.study.Topology, Programs: programs,
+		Nodes: c.lab.Nodes(), Planned: &c.study.Topology, Programs: programs, Switches: switches,
 		Network: network{c.networks[t.Name], t.Flows, traces},
 	})
 	return err
+}
+
+// manyConnections are so many that their number shows in the memory of a machine.
+const manyConnections = 1000
+
+// opening is what is known before a treatment's connections are opened; nil: they are few.
+func (c *conductor) opening(ctx context.Context, t *study.Treatment) *record.Opening {
+	n := 0
+	for _, f := range t.Flows {
+		n += f.Connections
+	}
+	if n < manyConnections {
+		return nil
+	}
+	return &record.Opening{Before: c.memory(ctx, t)}
+}
+
+// memory is the kernel's on the machines of a treatment's flows; hosts of the lab are on one.
+func (c *conductor) memory(ctx context.Context, t *study.Treatment) (list []record.HostMemory) {
+	asked := map[string]bool{}
+	for _, f := range t.Flows {
+		for _, host := range []string{f.Opener, f.Acceptor} {
+			machine := host
+			if !c.study.Topology.Real(host) {
+				machine = ""
+			}
+			if asked[machine] {
+				continue
+			}
+			asked[machine] = true
+			m := record.HostMemory{Host: host}
+			if err := c.bus.Call(ctx, host, "memory", struct{}{}, &m.KernelMemory); err == nil { // otherwise it is not known
+				list = append(list, m)
+			}
+		}
+	}
+	return list
 }
 
 // group is all nodes of the lab.

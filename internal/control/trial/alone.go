@@ -66,7 +66,8 @@ func distributed(flows, later []message.FlowEnd) (list []message.FlowEnd) {
 	for i, f := range slices.Clone(flows) {
 		if i < len(later) && f.Transactions != nil && later[i].Transactions != nil {
 			t := *f.Transactions
-			t.Latency, f.Transactions = later[i].Transactions.Latency, &t
+			t.TakeTimes(later[i].Transactions)
+			f.Transactions = &t
 		}
 		if i < len(later) && f.Datagrams != nil && later[i].Datagrams != nil {
 			d := *f.Datagrams

@@ -3,6 +3,7 @@ package trial
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -35,15 +36,23 @@ func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.F
 		rec := f.record(e)
 		if rec.Connected {
 			fill(&rec, e)
+			countUnfollowed(rec.Datagrams, e, r.Replies[rec.To].Reading.Series)
 			rec.UnreadBytes = unread(e.r0, e.r1, r.Replies[rec.To])
-			rec.DryShare, rec.SndbufFullShare = dry(e.s0, e.s1, r.Replies[rec.From])
+			windows(e.s0, e.s1, r.Replies[rec.From]).enter(&rec)
 			rec.Bins = bins(r.Replies[rec.To], f.ID, e.r0.ReceivedBytes, received)
 			if f.Process != "" {
-				programs.enter(&rec, f, e)
+				programs.enter(&rec, f, e, r.Replies[rec.From])
 			}
-			if peer != nil {
-				peer.enter(&rec, i, f, e, r.Replies[f.Opener])
+			by := peer
+			if f.Served() {
+				by = &Peer{}
 			}
+			if by != nil {
+				by.enter(&rec, i, f, e, r.Replies[f.Opener])
+			}
+		} else if opener, _ := f.sides(e.s2, e.r2); opener.Transactions != nil && rec.Exhausted == nil {
+			t := opener.Transactions // of those that were opened before one failed
+			rec.Transactions = &record.Transactions{Connections: t.Connections, Opened: t.Opened}
 		}
 		list[i] = rec
 	}
@@ -68,10 +77,10 @@ func (f *Flow) record(e ends) record.Flow {
 	rec := record.Flow{
 		ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
 		Error: f.Failure.Error(), Connected: f.Failure == nil, SourcePorts: f.SourcePorts,
-		RateCapBps: float64(f.RateCap), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
+		RateCapBps: float64(f.Pacing(to.Addr().Is6())), PacePerS: duePerS(f), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
 	}
 	if f.Failure != nil {
-		rec.Exhausted = f.Failure.Ports
+		rec.Exhausted, rec.NoDescriptors = f.Failure.Ports, f.Failure.Descriptors
 	}
 	if from.IsValid() {
 		rec.Source = from.String()
@@ -82,9 +91,17 @@ func (f *Flow) record(e ends) record.Flow {
 	return rec
 }
 
+// duePerS is how many transactions of a flow are due per second by its schedule; 0: it has none.
+func duePerS(f *Flow) float64 {
+	if !flow.Of(f.Protocol).Transactional() {
+		return 0
+	}
+	return f.Pace
+}
+
 // foreign says that another program made the flow's connection, which sockets count.
 func (f *Flow) foreign() bool {
-	return f.Process != "" && f.Protocol != flow.UDP && f.Failure == nil
+	return f.Process != "" && flow.Of(f.Protocol).Transport != flow.UDP && f.Failure == nil
 }
 
 // sides orders what sender and receiver are by who opened the flow.
@@ -162,7 +179,47 @@ func datagrams(e ends) *record.Datagrams {
 	}
 	d.Sent, d.Bytes, d.MTU = sent.Sent-before.Sent, sent.Bytes, sent.MTU
 	d.Skipped, d.BlockedUs = sent.Skipped-before.Skipped, sent.BlockedUs-before.BlockedUs
+	if after := e.s2.Datagrams; after != nil {
+		d.Lateness = after.Lateness
+	}
 	return d
+}
+
+// unfollowed is how long a datagram may be under way while none arrives; then it is lost. A
+// receiver learns of a loss by a later datagram alone.
+const unfollowed = int64(time.Second)
+
+// countUnfollowed adds to the lost datagrams of the window those that were under way at its end
+// where none had arrived for so long, or in all of the window, and none did until the senders had
+// stopped; without those that were lost so at its beginning, when the next came as much later.
+func countUnfollowed(d *record.Datagrams, e ends, series []record.Sample) {
+	if d == nil || e.s0.Datagrams == nil || e.s1.Datagrams == nil || e.r2.Datagrams == nil {
+		return
+	}
+	begin, end, final := *e.r0.Datagrams, *e.r1.Datagrams, e.r2.Datagrams.Received
+	first, last := e.r0.AtNs, e.r1.AtNs // the readings before the first arrival and after the last one
+	for _, sample := range series {
+		for _, f := range sample.Flows {
+			if f.ID != e.r1.ID {
+				continue
+			}
+			if f.Datagrams <= begin.Received {
+				first = max(first, sample.AtNs)
+			}
+			if f.Datagrams >= final {
+				last = min(last, sample.AtNs)
+			}
+		}
+	}
+	underWay := func(sent *record.Datagrams, at record.Datagrams) int64 {
+		return max(0, sent.Sent-at.Received-at.Lost)
+	}
+	if final == begin.Received || final == end.Received && e.r1.AtNs-last >= unfollowed {
+		d.Lost += underWay(e.s1.Datagrams, end)
+	}
+	if final == begin.Received || first-e.r0.AtNs >= unfollowed {
+		d.Lost -= min(d.Lost, underWay(e.s0.Datagrams, begin))
+	}
 }
 
 // transactions is what became of a flow's transactions in the window, as the end counts
@@ -176,8 +233,14 @@ func transactions(e ends) *record.Transactions {
 	t.Done, t.Failed, t.Opened = t.Done-before.Done, t.Failed-before.Failed, t.Opened-before.Opened
 	t.Unanswered, t.Late = t.Unanswered-before.Unanswered, t.Late-before.Late
 	t.ResponseBytes = e.s1.ReceivedBytes - e.s0.ReceivedBytes
-	if e.s2.Transactions != nil && e.s2.Transactions.Latency != nil {
-		t.Latency = e.s2.Transactions.Latency
+	if t.Application != nil {
+		t.Application = t.Application.Since(before.Application)
+	}
+	if final := e.s2.Transactions; final != nil {
+		t.TakeTimes(final)
+		if t.Application != nil {
+			t.Connections = final.Connections // that the server has not closed
+		}
 	}
 	if e.r0.Transactions != nil && e.r1.Transactions != nil {
 		t.Answered = e.r1.Transactions.Done - e.r0.Transactions.Done

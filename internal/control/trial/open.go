@@ -18,7 +18,8 @@ import (
 type Flow struct {
 	study.PlannedFlow
 	// Cookie and Accepted are set before Open for a flow that goes to a listener which
-	// the acceptor shares among flows.
+	// the acceptor shares among flows. Accepted alone is set for one whose acceptor is
+	// another program, which a service of the topology is.
 	Cookie   message.Cookie
 	Accepted netip.AddrPort // the acceptor's address
 	// SourcePort is the port to open from; 0: the kernel's choice.
@@ -29,11 +30,12 @@ type Flow struct {
 	ports []uint16 // the acceptor's, where it has several for the flow
 }
 
-// Planned are flows that each have a listener of their own.
-func Planned(planned []study.PlannedFlow) []*Flow {
+// Planned are flows that each have a listener of their own, or a service of the topology.
+func Planned(planned []study.PlannedFlow, over *topology.Topology) []*Flow {
 	flows := make([]*Flow, len(planned))
 	for i, p := range planned {
 		flows[i] = &Flow{PlannedFlow: p}
+		flows[i].Accepted, _ = p.ServedAt(over)
 	}
 	return flows
 }
@@ -59,6 +61,9 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	accept, connect := map[string][]message.FlowRequest{}, map[string][]message.FlowRequest{}
 	for _, f := range flows {
 		byID[f.ID] = f
+		if f.Served() {
+			continue
+		}
 		at := f.Destination
 		if !f.Cookie.IsZero() {
 			at = netip.Addr{}
@@ -121,7 +126,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		ready[host], longest = message.ReadyRequest{TimeoutNs: int64(wait)}, max(longest, wait)
 	}
 	for _, f := range flows {
-		if f.Failure != nil {
+		if f.Failure != nil && !f.Served() {
 			r := ready[f.Acceptor]
 			r.Unused = append(r.Unused, f.ID)
 			ready[f.Acceptor] = r
@@ -159,5 +164,5 @@ func connectTime(requests []message.FlowRequest) (d time.Duration) {
 
 // request is what one end of a flow gets.
 func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
-	return message.FlowRequest{Spec: f.Spec, ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie, Process: f.Process}
+	return message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie, Process: f.Process, Foreign: f.Served()}
 }

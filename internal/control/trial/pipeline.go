@@ -25,6 +25,8 @@ type Context struct {
 	Network Network
 	// Programs is what foreign programs printed that made flows; zero: none did.
 	Programs Programs
+	// Switches are what was read by SNMP meanwhile.
+	Switches []record.SwitchReading
 	// Peer is the program at the acceptors, where that is no agent; nil: agents read
 	// both ends of every flow.
 	Peer *Peer
@@ -100,7 +102,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	t.PlannedS = r.Planned.Seconds()
 	t.WindowS, t.Hosts, t.Clocks, t.Events, t.Faults = windowS, hosts, r.clocks(c.Nodes), events, faults
 	t.Flows = judged(placed, outages, bottlenecks, predictions)
-	t.Tools, t.ToolReported = tools, reported
+	t.Tools, t.ToolReported, t.Switches = tools, reported, c.Switches
 	t.GoodputBps, t.SenderReportedBps = totals.GoodputBps, totals.SenderReportedBps
 	t.TransactionsPerS, t.Latency, t.Datagrams = totals.TransactionsPerS, totals.Latency, totals.Datagrams
 	t.LimitBps, t.LimitWhy, t.PlacementLimitBps = limit.Bps, limit.Why, limit.PlacementBps

@@ -1,6 +1,9 @@
 package trial
 
-import "linerate/internal/model/message"
+import (
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
 
 // What a flow's two ends had in their buffers, over all readings of the window.
 
@@ -19,38 +22,59 @@ func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 	return sum / readings
 }
 
-// roomy is how much of the congestion window is in flight at most where there is
-// room for more.
-const roomy = 0.9
+// readings are a sender's in the window, in its own words: at how many of them nothing that was
+// written waited to be sent (less than a segment may wait for company), although the windows had
+// room; at how many of these its socket buffer was full: what it counts is more than the payload,
+// but not twice as much; and at how many the receiver's window had room for one segment at most,
+// and the congestion window for more.
+type readings struct{ all, dry, full, closed float64 }
 
-// dry is the share of a sender's readings at which nothing that was written waited
-// to be sent (less than a segment may wait for company), although the windows had
-// room; and the share at which its socket buffer was full then: what it counts is
-// more than the payload, but not twice as much.
-func dry(s0, s1 message.FlowEnd, sender message.WindowReply) (dry, full float64) {
-	if s0.Info == nil || s1.Info == nil || s1.Info.SndMSS == 0 {
-		return 0, 0
-	}
-	mss, readings := s1.Info.SndMSS, 0.0
-	look := func(unacked, cwnd, notsent uint32) {
-		readings++
-		if notsent >= mss || float64(unacked) >= roomy*float64(cwnd) {
-			return
-		}
-		dry++
-		if held := int64(unacked)*int64(mss) + int64(notsent); s1.SndbufBytes > 0 && 2*held >= s1.SndbufBytes {
-			full++
+func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
+	n.all++
+	switch {
+	case i.CwndFull():
+	case i.RwndFull():
+		n.closed++
+	case i.NotsentBytes < i.SndMSS:
+		n.dry++
+		if held := int64(i.Unacked)*int64(i.SndMSS) + int64(i.NotsentBytes); sndbufBytes > 0 && 2*held >= sndbufBytes {
+			n.full++
 		}
 	}
-	for _, end := range []message.FlowEnd{s0, s1} {
-		look(end.Info.Unacked, end.Info.SndCwnd, end.Info.NotsentBytes)
+}
+
+// enter fills in the shares of all readings.
+func (n readings) enter(rec *record.Flow) {
+	if n.all > 0 {
+		rec.DryShare, rec.SndbufFullShare, rec.RwndFullShare = n.dry/n.all, n.full/n.all, n.closed/n.all
 	}
+}
+
+// together are the readings of several connections that are counted together: of all of them,
+// nothing waited to be sent.
+func together(id string, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
-			if s.ID == s1.ID && s.SndCwnd > 0 {
-				look(s.Unacked, s.SndCwnd, s.NotsentBytes)
+			if s.ID == id && s.SndCwnd > 0 {
+				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes}, 0)
 			}
 		}
 	}
-	return dry / readings, full / readings
+	return n
+}
+
+func windows(s0, s1 message.FlowEnd, sender message.WindowReply) (n readings) {
+	if s0.Info == nil || s1.Info == nil || s1.Info.SndMSS == 0 {
+		return n
+	}
+	n.look(*s0.Info, s1.SndbufBytes)
+	n.look(*s1.Info, s1.SndbufBytes)
+	for _, sample := range sender.Reading.Series {
+		for _, s := range sample.Flows {
+			if s.ID == s1.ID && s.SndCwnd > 0 {
+				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd}, s1.SndbufBytes)
+			}
+		}
+	}
+	return n
 }

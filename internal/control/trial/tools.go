@@ -55,9 +55,19 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 // enter completes the record of a flow that a program made. The program connects while
 // the trial is in progress: an error of the connection is the flow's, which then is not
 // alive.
-func (p Programs) enter(rec *record.Flow, f *Flow, e ends) {
+func (p Programs) enter(rec *record.Flow, f *Flow, e ends, sender message.WindowReply) {
 	wrong := ""
-	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && opener.Local != acceptor.Remote {
+	made, _ := tool.Find(f.Tool)
+	if rec.Transactions == nil {
+		answered(rec, f, e)
+	}
+	if made != nil && made.All && e.r1.Info == nil { // several connections: what TCP_INFO has of one
+		rec.ArrivedBytes = e.r1.ReceivedBytes + e.r1.UnreadBytes - e.r0.ReceivedBytes - e.r0.UnreadBytes
+		rec.OutOfOrderBytes = e.s0.OutOfOrderBytes
+		rec.HeldBytes = max(e.s0.OutOfOrderBytes, e.s1.OutOfOrderBytes)
+		together(f.ID, sender).enter(rec)
+	}
+	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && made != nil && !made.All && opener.Local != acceptor.Remote {
 		wrong = "the two hosts report different connections of the program"
 	}
 	if rec.Alive && (!e.s0.Alive || !e.r0.Alive) {
@@ -73,6 +83,23 @@ func (p Programs) enter(rec *record.Flow, f *Flow, e ends) {
 	}
 }
 
+// answered enters the transactions of a flow whose client is another program, as
+// linerate's server of the application counts them: those that it has answered.
+func answered(rec *record.Flow, f *Flow, e ends) {
+	_, before := f.sides(e.s0, e.r0)
+	_, after := f.sides(e.s1, e.r1)
+	if before.Transactions == nil || after.Transactions == nil {
+		return
+	}
+	n := after.Transactions.Done - before.Transactions.Done
+	rec.Transactions = &record.Transactions{
+		Done: n, Answered: n, Connections: after.Transactions.Connections, Opened: after.Transactions.Opened - before.Transactions.Opened,
+	}
+	if span := after.AtNs - before.AtNs; span > 0 {
+		rec.TransactionsPerS = float64(n) * 1e9 / float64(span)
+	}
+}
+
 // tools are what a trial's programs report, beside what their flows carried. Sender
 // prefers the sender's own count.
 func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender bool) (list []record.ToolRun) {
@@ -82,7 +109,7 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 		}
 		client, server := p.clients[f.Process], p.servers[f.Process]
 		run := record.ToolRun{
-			ID: f.Process, Tool: f.Tool, Client: f.Opener, Server: f.Acceptor,
+			ID: f.Process, Tool: f.Tool.String(), Client: f.Opener, Server: f.Acceptor,
 			Command: client.Command, ServerCommand: server.Command, NotConfined: cmp.Or(client.NotConfined, server.NotConfined),
 			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text), ServerErrors: last(server.Errors),
 		}
@@ -97,8 +124,12 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 		if client.EndNs > 0 {
 			run.TookS = float64(client.EndNs-client.StartNs) / 1e9
 		}
-		read(&run, client, server, sender)
-		outlive(&run, client.Lives)
+		program, known := tool.Find(f.Tool)
+		if !known {
+			continue
+		}
+		read(&run, program, f, client, server, sender)
+		outlive(&run, program, client.Lives)
 		list = append(list, run)
 	}
 	return list
@@ -106,18 +137,15 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 
 // read finds the figure that people read off the client: the receiver's, where the
 // client shows it, unless the sender's is asked for.
-func read(run *record.ToolRun, client, server message.Printed, sender bool) {
-	program, known := tool.Find(run.Tool)
+func read(run *record.ToolRun, program *tool.Tool, f *Flow, client, server message.Printed, sender bool) {
 	switch {
-	case !known:
-		return
 	case client.Command == nil:
 		run.Error = program.Name + " was not started"
 		return
 	case client.EndNs == 0:
 		run.Error = program.Name + " did not end in time, and was killed"
 	}
-	report, err := program.Parse(client.Text, server.Text)
+	report, err := program.Parse(client.Text, server.Text, !f.OpenerSends)
 	run.Report = report
 	if err != nil {
 		if run.Error == "" {
@@ -128,7 +156,9 @@ func read(run *record.ToolRun, client, server message.Printed, sender bool) {
 		}
 		return
 	}
-	run.ReportedBps, run.CountedBy = report.ReceiverBps, record.CountedByReceiver
+	if report.ReceiverBps > 0 {
+		run.ReportedBps, run.CountedBy = report.ReceiverBps, record.CountedByReceiver
+	}
 	if report.SenderBps > 0 && (sender || report.FromServer || report.ReceiverBps == 0) {
 		run.ReportedBps, run.CountedBy = report.SenderBps, record.CountedBySender
 	}
@@ -136,7 +166,7 @@ func read(run *record.ToolRun, client, server message.Printed, sender bool) {
 
 // outlive enters when a client's connections ended, and the figure that it has to print
 // if it counts at the sender. The streams of one client share its time.
-func outlive(run *record.ToolRun, lives []message.Life) {
+func outlive(run *record.ToolRun, program *tool.Tool, lives []message.Life) {
 	if len(lives) == 0 {
 		return
 	}
@@ -147,7 +177,7 @@ func outlive(run *record.ToolRun, lives []message.Life) {
 	}
 	run.WritingS, run.OwnS = float64(last-first)/1e9, max(0, float64(end-first)/1e9)
 	took := run.WritingS
-	if program, known := tool.Find(run.Tool); known && program.Waits {
+	if program.Waits {
 		took = run.OwnS
 	}
 	if took > 0 {

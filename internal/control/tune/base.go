@@ -164,7 +164,7 @@ func (t *Tuner) control(ctx context.Context) error {
 		}
 	}
 	// Flows that are made by other programs, or not over TCP, take no such option.
-	if slices.ContainsFunc(t.study.Workload.Flows, func(f study.Flow) bool { return f.Tool != "" || flow.Of(f.Protocol).Transport != flow.TCP }) {
+	if slices.ContainsFunc(t.study.Workload.Flows, func(f study.Flow) bool { return f.Tool.String() != "" || flow.Of(f.Protocol).Transport != flow.TCP }) {
 		t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
 		for k := range t.all {
 			if s := &t.all[k]; s.Key == setting.CongestionControl {

@@ -40,14 +40,24 @@ func TestBudget(t *testing.T) {
 	f, o = budget(10 * time.Minute)
 	f.blocks = 2
 	result, kept, err = f.tune(t.Context(), t, o)
-	if err != nil || kept != "" || !strings.HasPrefix(result.Answer, "Ended by --budget 10m after 2 of ") || !strings.Contains(result.Answer, "linerate run --resume run-1 --budget ") ||
-		!strings.Contains(result.Answer, "linerate tune --run run-1 --keep") || strings.Contains(result.Answer, "clearly improves") {
+	if err != nil || kept != "" || !strings.HasPrefix(result.Answer, "Ended by --budget 10m after 2 of ") || !strings.Contains(result.Answer, "linerate run --resume run-1 --budget ") || !strings.HasSuffix(result.Answer, "No file written.") || strings.Contains(result.Answer, "clearly improves") {
 		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 	// The first trials take longer than was planned: nothing is left for the proof.
 	f, o = budget(10 * time.Minute)
 	f.trialTime = 9 * time.Second
-	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") {
+	o.KeepCommand = func(run string) string { return "keep " + run }
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") || strings.Contains(result.Answer, "linerate tune") || result.Continue != "keep run-1" {
+		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
+	}
+	// So do those of the proof, which ends without a verdict: it says nothing of the settings.
+	f, o = budget(10 * time.Minute)
+	f.during = func() {
+		if len(f.plans) > 1 {
+			f.blocks = 3
+		}
+	}
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") || strings.Contains(result.Answer, "inconclusive") {
 		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 )
@@ -22,7 +21,7 @@ import (
 // keep finds the settings that are enough, proves them by themselves, and writes them.
 func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
 	if stats.Unjudged(made) != "" {
-		result.Answer += fmt.Sprintf(" No file written; then linerate tune --run %s --keep %s carries on.", made.ID, hostconfig.Quote(t.options.Keep))
+		result.Answer += " No file written."
 		return nil
 	}
 	d.Ablate = false
@@ -31,7 +30,11 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 			Screened: tuning.Screen(made, result.Settings, trades), Screening: made, Accept: t.options.Accept,
 			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
 				d.Question, d.Sets = why, sets
-				return t.conduct(ctx, d)
+				tried, err := t.conduct(ctx, d)
+				if err == nil && stats.Unjudged(tried) != "" { // its trials took longer than planned
+					err = tuning.ErrSpent
+				}
+				return tried, err
 			},
 		}
 		if !trades && (len(enough.Trades) == 0 || len(enough.Core)+len(enough.Spare[1]) == 0 || t.uselessAlone(enough.All, result)) {
@@ -42,7 +45,10 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	found, err := search(true)
 	switch {
 	case errors.Is(err, tuning.ErrSpent):
-		result.Answer += fmt.Sprintf(" No file written: the budget is spent, and what is kept is not proven. linerate tune --run %s --keep %s carries on from here.", made.ID, hostconfig.Quote(t.options.Keep))
+		result.Answer += " No file written: the budget is spent, and what is kept is not proven."
+		if t.options.KeepCommand != nil {
+			result.Continue = t.options.KeepCommand(made.ID)
+		}
 		return nil
 	case err != nil:
 		return err
@@ -91,15 +97,15 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	if !proven {
 		return nil
 	}
-	if err := t.write(made, result); err != nil {
+	kept := tuning.Kept(result)
+	if err := t.write(made, result, kept); err != nil {
 		return err
 	}
-	return t.prove(ctx, result)
+	return t.prove(ctx, result, kept)
 }
 
 // prove notes in each run which settings were kept, and which run is their proof.
-func (t *Tuner) prove(ctx context.Context, result *record.Tune) error {
-	proven := record.Proven{Run: result.Proof.Run, Settings: result.Proof.Settings, Open: tuning.Open(result.Settings), Of: tried(result)}
+func (t *Tuner) prove(ctx context.Context, result *record.Tune, proven record.Proven) error {
 	for _, r := range t.runs {
 		if err := t.store.SetProven(ctx, r.ID, proven); err != nil {
 			return fmt.Errorf("%s is written, but linerate fix will not know of it: %w", result.Kept, err)
@@ -107,16 +113,6 @@ func (t *Tuner) prove(ctx context.Context, result *record.Tune) error {
 		r.Proven = &proven
 	}
 	return nil
-}
-
-// tried counts a list's settings that could be tried.
-func tried(result *record.Tune) (n int) {
-	for _, s := range result.Settings {
-		if s.Verdict != record.NotTried {
-			n++
-		}
-	}
-	return n
 }
 
 // uselessAlone reports whether what is left is a single setting that was tried alone, and
@@ -128,7 +124,7 @@ func (t *Tuner) uselessAlone(keys []string, result *record.Tune) bool {
 }
 
 // write writes the settings that were proven.
-func (t *Tuner) write(made *record.Run, result *record.Tune) error {
+func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Proven) error {
 	var kept []settingfile.Kept
 	for _, s := range result.Settings {
 		if i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key }); i >= 0 && s.Keep {
@@ -140,7 +136,7 @@ func (t *Tuner) write(made *record.Run, result *record.Tune) error {
 		}
 	}
 	head := []string{
-		fmt.Sprintf("Kept by linerate tune of %s: %d of its %s, of which %d could be tried.", t.options.Name, len(kept), unit.Plural(len(t.all), "setting"), tried(result)),
+		fmt.Sprintf("Kept by linerate tune of %s: %s; %d of the list's could be tried.", t.options.Name, proven.Text(), tuning.Count(result.Settings).Tried),
 		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
 	}
 	if open := tuning.Open(result.Settings); len(open) > 0 {
@@ -192,6 +188,9 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 	t := newTuner(o)
 	t.runs, t.all = []*record.Run{made}, settings
 	if o.Keep == "" {
+		if err := t.proved(ctx, made, results[0]); err != nil {
+			return nil, nil, err
+		}
 		return t, t.complete(results[0]), nil
 	}
 	d, err := t.continueFrom(made)
@@ -206,6 +205,30 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 		return nil, nil, err
 	}
 	return t, t.complete(results[0]), nil
+}
+
+// proved adds to a result the proof that the notebook has of what was kept, if any.
+func (t *Tuner) proved(ctx context.Context, made *record.Run, result *record.Tune) error {
+	if made.Proven == nil {
+		return nil
+	}
+	proof := made
+	if made.Proven.Run != made.ID {
+		store, err := t.options.Notebook(ctx)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		proof, err = store.Run(ctx, made.Proven.Run)
+		if errors.Is(err, notebook.ErrNotFound) { // it was removed
+			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", made.Proven.Run, strings.Join(made.Proven.Settings, ", "))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return tuning.Proved(result, made, proof)
 }
 
 // continueFrom prepares to keep what a run of tune in the notebook has proven, as if it
@@ -235,7 +258,7 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
 	return settingfile.Design{
-		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: untried,
+		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: untried, Amended: amended(t.all),
 		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
 	}, nil
 }

@@ -43,6 +43,9 @@ type Options struct {
 	Search    string // KEY=FROM..TO: find the smallest value that is good enough
 	// Keep is a new file for what is proven; empty: none.
 	Keep string
+	// KeepCommand spells the command that keeps what a run has shown, for result.Continue where
+	// the budget left no time for the proof; nil: none.
+	KeepCommand func(run string) string
 	// Accept is how much worse a response may get for a gain in another one.
 	Accept tuning.Accepted
 	// Ask asks whether to keep what gains something at a cost that was not accepted;
@@ -245,18 +248,13 @@ func (t *Tuner) design() (settingfile.Design, error) {
 	d := settingfile.Design{
 		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts, Lines: t.lines,
 		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
-		Notes: []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
+		Amended: amended(t.all),
+		Notes:   []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
 	}
 	if d.Written = tuning.AsWritten(t.lines, t.all, t.options.Lint); t.options.Search != "" {
 		d.Written = nil
 	}
 	for _, s := range t.all {
-		if s.Corrected != "" {
-			d.Notes = append(d.Notes, fmt.Sprintf("Corrected: %s = %s, the list has %s", s.Key, s.Value, s.Corrected))
-		}
-		if s.Added != "" {
-			d.Notes = append(d.Notes, fmt.Sprintf("Added: %s = %s: %s", s.Key, s.Value, s.Added))
-		}
 		if s.Verdict == record.NotTried {
 			d.Untried = append(d.Untried, settingfile.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
 		}
@@ -266,6 +264,16 @@ func (t *Tuner) design() (settingfile.Design, error) {
 		d.Search, d.Question = search, "How much of "+search.Key+" is enough?"
 	}
 	return d, err
+}
+
+// amended are the settings that are tried otherwise than the list has them, or beside it.
+func amended(all []record.TuneSetting) (list []settingfile.Amended) {
+	for _, s := range all {
+		if s.Corrected != "" || s.Added != "" {
+			list = append(list, settingfile.Amended{Key: s.Key, Was: s.Corrected, Why: s.Added})
+		}
+	}
+	return list
 }
 
 // search is the values to try of one key; nil: it is settings that are tried.

@@ -1,0 +1,43 @@
+package lab
+
+import (
+	"context"
+
+	"linerate/internal/bus"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Services are the server programs that serve on the hosts, in the order of the file.
+func (l *Lab) Services() []record.Service { return l.services }
+
+// StartServices starts the hosts' services that do not run, and waits until all serve. Those
+// of HTTP have files of the sizes of bodies, in bytes. A service that has ended by itself is
+// an error.
+func (l *Lab) StartServices(ctx context.Context, bodies []int64) error {
+	requests := map[string]message.ServicesRequest{}
+	for _, h := range l.topology.Hosts {
+		if len(h.Services) > 0 {
+			requests[h.Name] = message.ServicesRequest{Services: h.Services, Bodies: bodies}
+		}
+	}
+	started, err := bus.Ask[[]message.ServiceStarted](ctx, l.bus, "services", requests)
+	if err != nil {
+		return err
+	}
+	l.services = nil
+	for _, h := range l.topology.Hosts {
+		for _, s := range started[h.Name] {
+			if given, known := h.Service(s.Name); known {
+				l.services = append(l.services, recorded(h.Name, given, s.Version))
+			}
+		}
+	}
+	return nil
+}
+
+func recorded(host string, given topology.Service, version string) record.Service {
+	s, _, _ := given.Of()
+	return record.Service{Host: host, Name: s.Name, Version: version, Port: s.Port, Settings: s.Words()[1:]}
+}

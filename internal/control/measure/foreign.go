@@ -1,0 +1,92 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+
+	"linerate/internal/bus/greeting"
+	"linerate/internal/control/trial"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// With a server of an application that is not linerate's there is one agent, this host's,
+// which makes the requests and takes their times. What the server does is not known but
+// by its answers.
+
+// alone says that no agent is at the other end.
+func (o Options) alone() bool { return o.Iperf3 || o.URL != "" }
+
+// foreignTrial measures with a server that is another program.
+func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
+	open := func() ([]*trial.Flow, error) {
+		flows := s.plan()
+		var requests []message.FlowRequest
+		for _, f := range flows {
+			f.Cookie = message.Cookie{}
+			requests = append(requests, message.FlowRequest{
+				Spec: f.Spec, ID: f.ID, Sends: true, Local: f.Source, LocalPort: f.SourcePort, Remote: f.Accepted, Host: s.host, Foreign: true,
+			})
+		}
+		opening, cancel := context.WithTimeout(ctx, s.options.patience()+connectTime(s.options.Flows))
+		defer cancel()
+		var opened []message.Opened
+		request := message.ConnectRequest{Flows: requests, TimeoutNs: int64(s.options.patience())}
+		if err := s.group.Bus.Call(opening, record.NodeClient, "connect", request, &opened); err != nil {
+			return nil, err
+		}
+		for i, o := range opened {
+			if o.Error != nil {
+				return nil, o.Error
+			}
+			if i < len(flows) {
+				flows[i].Opened = o.Local
+			}
+		}
+		return flows, nil
+	}
+	t, readings, err := s.measureOpened(ctx, open, func(context.Context) (*trial.Peer, error) { return &trial.Peer{}, nil })
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.document(t, readings)
+	if err != nil {
+		return nil, err
+	}
+	m.Address = s.options.URL
+	m.Unknown = []string{"what the server counted, its interfaces and processors in the window", "where the time of an answer's first byte went: the path, or the server"}
+	return m, nil
+}
+
+// resolve finds the address of a server that is another program, and keeps its name.
+func (s *session) resolve(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(s.options.Addresses[0])
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return err
+	}
+	at, err := netip.ParseAddr(host)
+	if err != nil {
+		s.host = s.options.Addresses[0]
+		ctx, cancel := context.WithTimeout(ctx, s.options.patience())
+		defer cancel()
+		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		if _, is := errors.AsType[*net.DNSError](err); is {
+			return fmt.Errorf("%w\nCheck its spelling, or use the server's address", greeting.Cause(err))
+		}
+		if err != nil || len(found) == 0 {
+			return fmt.Errorf("%s has no address: %w", host, err)
+		}
+		at = found[0]
+	}
+	s.server = netip.AddrPortFrom(at.Unmap(), uint16(number))
+	s.servers = []netip.AddrPort{s.server}
+	return nil
+}

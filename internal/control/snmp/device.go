@@ -1,0 +1,249 @@
+// Package snmp reads the counters of switches' ports: it finds the ports of a study's links
+// on each switch once, and then asks only for the counters of those, before, in and after a
+// window. The protocol is gosnmp's (RFC 3416, RFC 3414).
+//
+// Every request has a deadline and every reply a bound. A trial never waits for a switch: what it
+// has not reported in time is absent, with the reason. What the figures mean is for
+// package polled.
+package snmp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"linerate/internal/model/plain"
+	"linerate/internal/model/topology"
+)
+
+const (
+	// patience is how long a reply may take; of discovery it is asked for again.
+	patience    = 2 * time.Second
+	pollTimeout = time.Second
+	// repetitions of a GETBULK: more make replies of several fragments, which some devices
+	// do not send.
+	repetitions = 16
+	// mostText bounds names that a device gives, in characters.
+	mostText = 64
+)
+
+// device is the SNMP agent of a switch. It is not for use by several goroutines at a time,
+// as the library's client is not.
+type device struct {
+	at     string // for messages
+	secure bool   // SNMPv3: wrong credentials are said
+	client *gosnmp.GoSNMP
+	latest *tap
+}
+
+// tap keeps what was received last: a report of wrong credentials cannot be authentic, and
+// the library does not say what it is.
+type tap struct {
+	net.Conn
+	reply []byte
+}
+
+func (t *tap) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	t.reply = append(t.reply[:0], b[:n]...)
+	return n, err
+}
+
+// usmStats is the encoded beginning of the OIDs of reports (RFC 3414, section 5); the next
+// byte is which.
+var usmStats = []byte{0x2b, 6, 1, 6, 3, 15, 1, 1}
+
+// report is the number of the object below usmStats that the latest reply has; 0: none.
+func (t *tap) report() byte {
+	if i := bytes.Index(t.reply, usmStats); i >= 0 && i+len(usmStats) < len(t.reply) {
+		return t.reply[i+len(usmStats)]
+	}
+	return 0
+}
+
+// open makes a client; nothing is sent. conn leads to an agent of a lab; nil: UDP to the
+// address of s.
+func open(ctx context.Context, s *topology.SNMP, c Credentials, conn net.Conn) (*device, error) {
+	host, port, _ := s.Endpoint()
+	d := &device{at: net.JoinHostPort(host, fmt.Sprint(port)), secure: c.version == gosnmp.Version3}
+	if conn != nil {
+		host, d.at = "127.0.0.1", "snmpd"
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	d.client = &gosnmp.GoSNMP{Target: host, Port: max(port, 1), Transport: "udp", Context: ctx, Timeout: patience, MaxOids: gosnmp.MaxOids, MaxRepetitions: repetitions}
+	c.enter(d.client)
+	if err := d.client.Connect(); err != nil { // a socket, and the name's address
+		return nil, d.failed(err)
+	}
+	if conn != nil {
+		_ = d.client.Conn.Close()
+		d.client.Conn = conn
+	}
+	d.latest = &tap{Conn: d.client.Conn}
+	d.client.Conn = d.latest
+	return d, nil
+}
+
+// interrupt ends the wait for a reply, from another goroutine.
+func (d *device) interrupt() { _ = d.client.Conn.SetDeadline(time.Now()) }
+
+func (d *device) close() { _ = d.client.Close() }
+
+// get asks for objects, which the reply has in their order, again so many times. Objects that
+// the device does not have are in it as such.
+func (d *device) get(ctx context.Context, within time.Duration, again int, oids []string) ([]gosnmp.SnmpPDU, error) {
+	d.client.Context, d.client.Timeout, d.client.Retries = ctx, within, again
+	reply, err := d.client.Get(oids)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	if err := status(reply); err != nil {
+		return nil, err
+	}
+	same := len(reply.Variables) == len(oids)
+	for i := 0; same && i < len(oids); i++ {
+		same = strings.TrimPrefix(reply.Variables[i].Name, ".") == oids[i]
+	}
+	if !same {
+		return nil, errors.New("its reply has other objects than were requested")
+	}
+	return reply.Variables, nil
+}
+
+// walk reads the rows of a column, at most so many, by the part of their OID behind the
+// column's. more says that there are others.
+func (d *device) walk(ctx context.Context, column string, most int, row func(index []uint32, value gosnmp.SnmpPDU)) (more bool, err error) {
+	d.client.Timeout, d.client.Retries, d.client.Context = patience, 1, ctx
+	last, at := parseOID(column), column
+	base := last
+	for n := 0; ; {
+		reply, err := d.client.GetBulk([]string{at}, 0, repetitions)
+		if err != nil {
+			return false, d.failed(err)
+		}
+		if err := status(reply); err != nil {
+			return false, err
+		}
+		if len(reply.Variables) == 0 || len(reply.Variables) > repetitions {
+			return false, fmt.Errorf("its reply has %d rows: expected 1 to %d", len(reply.Variables), repetitions)
+		}
+		for _, v := range reply.Variables {
+			oid := parseOID(v.Name)
+			if len(oid) <= len(base) || !slices.Equal(oid[:len(base)], base) || v.Type == gosnmp.EndOfMibView || absent(v) {
+				return false, nil
+			}
+			if slices.Compare(oid, last) <= 0 { // a loop
+				return false, errors.New("its rows are not in order")
+			}
+			if n++; n > most {
+				return true, nil
+			}
+			last, at = oid, strings.TrimPrefix(v.Name, ".")
+			row(oid[len(base):], v)
+		}
+	}
+}
+
+// status is the error of a reply.
+func status(reply *gosnmp.SnmpPacket) error {
+	switch reply.Error {
+	case gosnmp.NoError:
+		return nil
+	case gosnmp.TooBig:
+		return errTooBig
+	case gosnmp.AuthorizationError, gosnmp.NoAccess:
+		return errors.New("the user may read nothing, or not at this security level")
+	}
+	return fmt.Errorf("its reply has the error %s", reply.Error)
+}
+
+var errTooBig = errors.New("its reply would be too large (tooBig)")
+
+// errSilent: there was no answer in time.
+var errSilent = errors.New("no answer")
+
+// failed says what an error of a request means, in our words: those of the library may have
+// the message with its secrets in it, or what a device sent.
+func (d *device) failed(err error) error {
+	if d.secure && d.latest != nil {
+		switch d.latest.report() {
+		case 1:
+			return errors.New("the user has another security level there: with or without auth_protocol and priv_protocol")
+		case 3:
+			return errors.New("it does not know the user")
+		case 5:
+			return errors.New("the user's auth_password or auth_protocol is wrong")
+		case 6:
+			return errors.New("the user's priv_password or priv_protocol is wrong")
+		}
+	}
+	var timeout net.Error
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("nothing listens at %s", d.at)
+	case errors.As(err, &dns):
+		return fmt.Errorf("the name in %s has no address", d.at)
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return fmt.Errorf("%s cannot be reached", d.at)
+	case errors.Is(err, gosnmp.ErrMaxRetriesExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
+		errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("%w from %s within %v", errSilent, d.at, d.client.Timeout)
+	}
+	return errors.New("its reply is no SNMP message")
+}
+
+// absent reports whether a device does not have an object.
+func absent(v gosnmp.SnmpPDU) bool {
+	return v.Type == gosnmp.NoSuchObject || v.Type == gosnmp.NoSuchInstance || v.Type == gosnmp.Null
+}
+
+// number is the value of a counter or an integer; 0: it is none.
+func number(v gosnmp.SnmpPDU) uint64 {
+	switch n := v.Value.(type) {
+	case uint64:
+		return n
+	case uint:
+		return uint64(n)
+	case uint32:
+		return uint64(n)
+	case int:
+		return uint64(max(0, n))
+	}
+	return 0
+}
+
+// octets is a string as the device has it.
+func octets(v gosnmp.SnmpPDU) []byte {
+	b, _ := v.Value.([]byte)
+	return b[:min(len(b), 255)]
+}
+
+// text is a string for people.
+func text(v gosnmp.SnmpPDU) string {
+	return plain.Short(strings.ToValidUTF8(string(octets(v)), "?"), mostText)
+}
+
+// parseOID reads ".1.3.6"; what is no OID is nil.
+func parseOID(s string) (list []uint32) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(s, "."), ".") {
+		n := uint64(0)
+		for _, r := range part {
+			if r < '0' || r > '9' || n > 1<<32 {
+				return nil
+			}
+			n = n*10 + uint64(r-'0')
+		}
+		list = append(list, uint32(n))
+	}
+	return list
+}

@@ -1,0 +1,237 @@
+package snmp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"linerate/internal/model/record"
+)
+
+const (
+	// discovery of a switch takes at most so long; what is not read by then is missing.
+	discovery = 15 * time.Second
+	// Bounds of what is read of a switch.
+	mostInterfaces = 1024
+	mostForwarded  = 4096
+	mostNeighbours = 512
+)
+
+// found is what a switch has, as it said once.
+type found struct {
+	system     string // its name and what it is
+	interfaces []iface
+	fdb        []learned
+	neighbours []neighbour
+	// lacking are parts that could not be read, with the reason.
+	lacking []string
+}
+
+// iface is an interface of the switch.
+type iface struct {
+	index int
+	name  string // ifName, or ifDescr
+}
+
+// learned is a MAC address and the interface behind which it is.
+type learned struct {
+	mac   string
+	index int
+}
+
+// neighbour is what the other end of an interface's cable says of itself by LLDP.
+type neighbour struct {
+	index        int
+	system, port string // a MAC address is spelled as such
+}
+
+// discover asks for everything once. An error: it does not answer, or not this user.
+func (d *device) discover(ctx context.Context) (*found, error) {
+	ctx, cancel := context.WithTimeout(ctx, discovery)
+	defer cancel()
+	system, err := d.get(ctx, patience, 1, []string{sysUpTime, sysName, sysDescr})
+	if err != nil {
+		return nil, err
+	}
+	if absent(system[0]) {
+		return nil, fmt.Errorf("it has no sysUpTime: the user or community may see nothing there")
+	}
+	f := &found{system: strings.TrimSpace(text(system[1]) + " " + text(system[2]))}
+	for _, column := range []string{ifName, ifDescr} {
+		if len(f.interfaces) > 0 {
+			break
+		}
+		f.missed("interfaces", f.read(ctx, d, column, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
+			if len(index) == 1 && text(v) != "" {
+				f.interfaces = append(f.interfaces, iface{int(index[0]), text(v)})
+			}
+		}))
+	}
+	d.readForwarding(ctx, f)
+	d.readLLDP(ctx, f)
+	return f, nil
+}
+
+// read walks a column; the error says that there were more rows than are read.
+func (f *found) read(ctx context.Context, d *device, column string, most int, row func([]uint32, gosnmp.SnmpPDU)) error {
+	more, err := d.walk(ctx, column, most, row)
+	if err == nil && more {
+		err = fmt.Errorf("it has more than %d rows", most)
+	}
+	return err
+}
+
+func (f *found) missed(part string, err error) {
+	if err != nil {
+		f.lacking = append(f.lacking, part+": "+err.Error())
+	}
+}
+
+// readForwarding reads the forwarding table: by VLAN (Q-BRIDGE-MIB), or that without
+// (BRIDGE-MIB). Its ports are those of the bridge, which have interfaces.
+func (d *device) readForwarding(ctx context.Context, f *found) {
+	interfaces := map[int]int{} // by port
+	f.missed("forwarding table", f.read(ctx, d, dot1dBasePortIfIndex, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
+		if len(index) == 1 {
+			interfaces[int(index[0])] = int(number(v))
+		}
+	}))
+	f.fdb = nil
+	for _, table := range []struct {
+		column string
+		before int // of the index, before the MAC address
+	}{{dot1qTpFdbPort, 1}, {dot1dTpFdbPort, 0}} {
+		f.missed("forwarding table", f.read(ctx, d, table.column, mostForwarded, func(index []uint32, v gosnmp.SnmpPDU) {
+			port := int(number(v))
+			if len(index) != table.before+6 || port == 0 { // 0: not learned
+				return
+			}
+			at, known := interfaces[port]
+			if !known {
+				at = port // some devices number both alike and have no table
+			}
+			f.fdb = append(f.fdb, learned{hardware(index[table.before:]), at})
+		}))
+		if len(f.fdb) > 0 {
+			break
+		}
+	}
+}
+
+// hardware spells a MAC address that is part of an index.
+func hardware(index []uint32) string {
+	var bytes []byte
+	for _, n := range index {
+		bytes = append(bytes, byte(n))
+	}
+	return macOf(bytes)
+}
+
+// macOf spells six bytes; empty: they are not six.
+func macOf(b []byte) string {
+	if len(b) != 6 {
+		return ""
+	}
+	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3], b[4], b[5])
+}
+
+// readLLDP reads neighbours (IEEE 802.1AB, LLDP-MIB). Local ports have numbers of their own:
+// their identifier is an ifName, or else the number is taken for the ifIndex.
+func (d *device) readLLDP(ctx context.Context, f *found) {
+	local := map[uint32]int{}
+	err := f.read(ctx, d, lldpLocPortID, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
+		if len(index) == 1 {
+			if i := slices.IndexFunc(f.interfaces, func(i iface) bool { return i.name == text(v) }); i >= 0 {
+				local[index[0]] = f.interfaces[i].index
+			}
+		}
+	})
+	rows := map[[2]uint32]*neighbour{}
+	subtypes := map[[2]uint32]uint64{}
+	for _, column := range []string{lldpRemPortIDSubtype, lldpRemPortID, lldpRemSysName} {
+		if err != nil {
+			break
+		}
+		err = f.read(ctx, d, column, mostNeighbours, func(index []uint32, v gosnmp.SnmpPDU) {
+			if len(index) != lldpIndexLen {
+				return
+			}
+			port := index[lldpIndexOfLocalPort]
+			key := [2]uint32{port, index[lldpIndexLen-1]}
+			n := rows[key]
+			if n == nil {
+				at, known := local[port]
+				if !known {
+					at = int(port)
+				}
+				n = &neighbour{index: at}
+				rows[key] = n
+			}
+			switch column {
+			case lldpRemPortIDSubtype:
+				subtypes[key] = number(v)
+			case lldpRemPortID:
+				if n.port = text(v); subtypes[key] == lldpSubtypeMAC {
+					n.port = macOf(octets(v))
+				}
+			case lldpRemSysName:
+				n.system = text(v)
+			}
+		})
+	}
+	f.missed("LLDP", err)
+	for _, n := range rows {
+		f.neighbours = append(f.neighbours, *n)
+	}
+	slices.SortFunc(f.neighbours, func(a, b neighbour) int { return a.index - b.index })
+}
+
+// byName finds an interface by its name; 0: there is none, or several have it.
+func (f *found) byName(name string) (index int) {
+	for _, i := range f.interfaces {
+		if i.name == name {
+			if index != 0 {
+				return 0
+			}
+			index = i.index
+		}
+	}
+	return index
+}
+
+// nameOf is an interface's name; empty: there is no such interface.
+func (f *found) nameOf(index int) string {
+	if i := slices.IndexFunc(f.interfaces, func(i iface) bool { return i.index == index }); i >= 0 {
+		return f.interfaces[i].name
+	}
+	return ""
+}
+
+// table is the forwarding table with the names of ports, those with a link in the study
+// first; it is cut where a record must not have more.
+func (f *found) table(ports []*port) []record.FDBEntry {
+	names, peers := map[int]string{}, map[int]string{}
+	for _, p := range ports {
+		if p.Index != 0 {
+			names[p.Index], peers[p.Index] = p.Port, p.Peer
+		}
+	}
+	var linked, others []record.FDBEntry
+	for _, l := range f.fdb {
+		if name, is := names[l.index]; is {
+			linked = append(linked, record.FDBEntry{MAC: l.mac, Interface: name, Peer: peers[l.index]})
+		} else {
+			name := f.nameOf(l.index)
+			if name == "" {
+				name = fmt.Sprint(l.index)
+			}
+			others = append(others, record.FDBEntry{MAC: l.mac, Interface: name})
+		}
+	}
+	all := append(linked, others...)
+	return all[:min(len(all), record.MostForwarded)]
+}

@@ -1,0 +1,44 @@
+package trial
+
+import (
+	"testing"
+
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// TestWindows: what a sender waits for at its readings. A receiver's window is full where one
+// segment at most has room, though the kernel counts no time for it (bbr, which sends by its
+// pacing), and not where the congestion window is full as well, or where it is not known.
+func TestWindows(t *testing.T) {
+	const mss = 1448
+	sample := func(unacked, cwnd, notsent, window uint32) record.FlowSample {
+		return record.FlowSample{ID: "w1", Unacked: unacked, SndCwnd: cwnd, NotsentBytes: notsent, SndWnd: window}
+	}
+	for _, test := range []struct {
+		name   string
+		sample record.FlowSample
+		sndbuf int64
+		want   record.Flow
+	}{
+		{"a full window", sample(142, 316, 2_700_000, 205_056), 0, record.Flow{RwndFullShare: 1}},
+		{"room for one segment", sample(6, 146, 700_000, 7*mss), 0, record.Flow{RwndFullShare: 1}},
+		{"a full window, and nothing to send", sample(7, 146, 0, 7*mss), 16384, record.Flow{RwndFullShare: 1}},
+		{"room in the window", sample(70, 316, 2_700_000, 205_056), 0, record.Flow{}},
+		{"both windows are full", sample(142, 150, 2_700_000, 205_056), 0, record.Flow{}},
+		{"a window that is not known", sample(142, 316, 2_700_000, 0), 0, record.Flow{}},
+		{"nothing in flight", sample(0, 316, 2_700_000, 1000), 0, record.Flow{}},
+		{"nothing to send", sample(10, 316, 100, 205_056), 1 << 20, record.Flow{DryShare: 1}},
+		{"a full send buffer", sample(10, 316, 100, 205_056), 16384, record.Flow{DryShare: 1, SndbufFullShare: 1}},
+	} {
+		end := message.FlowEnd{ID: "w1", SndbufBytes: test.sndbuf, Info: &record.TCPInfo{SndMSS: mss,
+			Unacked: test.sample.Unacked, SndCwnd: test.sample.SndCwnd, NotsentBytes: test.sample.NotsentBytes, SndWnd: test.sample.SndWnd}}
+		var reply message.WindowReply
+		reply.Reading.Series = []record.Sample{{Flows: []record.FlowSample{{ID: "other", SndCwnd: 1}, test.sample}}}
+		var got record.Flow
+		windows(end, end, reply).enter(&got)
+		if got.DryShare != test.want.DryShare || got.SndbufFullShare != test.want.SndbufFullShare || got.RwndFullShare != test.want.RwndFullShare {
+			t.Errorf("%s: dry %v, send buffer full %v, window full %v", test.name, got.DryShare, got.SndbufFullShare, got.RwndFullShare)
+		}
+	}
+}

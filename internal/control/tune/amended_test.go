@@ -1,0 +1,69 @@
+package tune
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/science/remedy"
+	"linerate/internal/science/tuning"
+)
+
+// TestControlAndCorrections: a list is tried as corrected, beside what it is as written, and
+// with a congestion control as an option of the flows; the file has both.
+func TestControlAndCorrections(t *testing.T) {
+	f := &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
+		bps := 20e6
+		if set["net.ipv4.tcp_wmem"] == "4096 65536 67108864" {
+			bps *= 2
+		}
+		if set["net.ipv4.tcp_congestion_control"] == "bbr" {
+			bps *= 1.5
+		}
+		return bps
+	}}
+	o := f.options(t, "net.ipv4.tcp_wmem = 4096 65536 64M\n"+scale)
+	o.Responses, o.Controls = []string{"goodput"}, tuning.Controls{Default: "bbr", Available: []string{"reno", "bbr", "cubic"}}
+	result, kept, err := f.tune(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"net.ipv4.tcp_wmem = 4096 65536 67108864", "net.ipv4.tcp_congestion_control = bbr", "corrected from net.ipv4.tcp_wmem = 4096 65536 64M", "added: it is this machine's default"} {
+		if !strings.Contains(kept, want) {
+			t.Errorf("%q is not in\n%s", want, kept)
+		}
+	}
+	if result.Written == nil || result.Written.Verdict != record.NoDifference || !strings.HasPrefix(result.Answer, "The list as written makes no difference") || !strings.Contains(result.Answer, ". The list as corrected and net.ipv4.tcp_congestion_control = bbr, which linerate added, improve goodput") {
+		t.Errorf("%s, as written %+v", result.Answer, result.Written)
+	}
+	for _, s := range f.tried {
+		if s.Sysctl[0].Key == setting.CongestionControl {
+			t.Errorf("a host was changed: %+v", s)
+		}
+	}
+	if head, _, _ := strings.Cut(kept, "\n"); head != "# Kept by linerate tune of list.conf: 1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added; 2 of the list's could be tried." {
+		t.Error(head)
+	}
+	// From the run later the answer is the same, by the proof that the notebook has.
+	o.Keep = ""
+	_, later, err := Conclude(t.Context(), f.made[0], o)
+	if err != nil || later.Answer != result.Answer || later.Proof == nil || later.Proof.Run != result.Proof.Run || len(f.made) != 2 {
+		t.Fatalf("%v, %d runs\n%s\nwant %s", err, len(f.made), later.Answer, result.Answer)
+	}
+	for _, s := range result.Settings {
+		i := slices.IndexFunc(later.Settings, func(o record.TuneSetting) bool { return o.Key == s.Key })
+		if o := later.Settings[i]; o.Verdict != s.Verdict || o.Why != s.Why || o.Keep != s.Keep || o.Corrected != s.Corrected || o.Added != s.Added {
+			t.Errorf("%+v, want %+v", o, s)
+		}
+	}
+	fix, err := remedy.Recommended(f.made[0])
+	if want := "1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added, proven by run run-2"; err != nil || fix.Name != want {
+		t.Errorf("%v, %+v, want %s", err, fix, want)
+	}
+	f.made = f.made[:1] // the proof was removed
+	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil || !strings.HasSuffix(later.Answer, "Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
+		t.Errorf("%v, %s", err, later.Answer)
+	}
+}
