@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
@@ -152,10 +153,12 @@ func brief(c *record.Conclusion) string {
 		return headline
 	}
 	if len(c.Conditions) == 1 { // the shortest: what a list cuts off is lost
-		rest = within(c, b, r)
+		rest = within(c, b, r) + lost(c)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
-			rest += ofLimit(b)
+			rest += ofLimit(c, b)
 		}
+	} else {
+		rest += lost(c)
 	}
 	switch e := estimate(b, r); {
 	case r.Name == metric.Transactions.Name && e.Confidence == 0:
@@ -164,6 +167,22 @@ func brief(c *record.Conclusion) string {
 		figure += " " + r.Label
 	}
 	return figure + rest
+}
+
+// lost is what was lost of the datagrams of a run that compares nothing, behind its figure, in
+// each condition: ", 98.84 % lost"; empty: it had none.
+func lost(c *record.Conclusion) string {
+	r, known := responseOf(c, metric.Lost.Name)
+	var parts []string
+	for _, at := range c.Conditions {
+		if known && at.Baseline != nil && estimate(at.Baseline, r).Trials > 0 {
+			parts = append(parts, value(c, at.Baseline, r)+" lost"+words.ForName(at.Name))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + words.FirstFew(parts, "and")
 }
 
 // failedChecks names the failed checks of linerate's own figures; empty: there are none.
@@ -220,7 +239,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	case len(list) == 1:
 		a.Headline = r.Label + " is " + figure(list[0], r)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
-			a.Headline += ofLimit(b) + " of the path"
+			a.Headline += ofLimit(c, b) + ofPath(c)
 		}
 		if c.Trials == 1 {
 			a.Headline += ", in a single trial"
@@ -236,7 +255,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		}
 	}
 	if r.Name == metric.Goodput.Name {
-		a.Statements = append(a.Statements, limitShares(list))
+		a.Statements = append(a.Statements, limitShares(c))
 	}
 	others := c.Others
 	if m := c.Measured; len(list) == 1 || m != nil && m.Latency && len(list) == 2 { // both directions have one probe
@@ -284,8 +303,24 @@ func latencies(c *record.Conclusion, at record.ConditionResult, load string) (te
 }
 
 // ofLimit is what part of its limit a goodput reaches, behind its figure.
-func ofLimit(b *record.Candidate) string {
-	return ", " + limitShare(b, b.Goodput.MeanBps) + " % of the limit"
+func ofLimit(c *record.Conclusion, b *record.Candidate) string {
+	return ", " + limitShare(b, b.Goodput.MeanBps) + " % of " + theLimit(c, b)
+}
+
+// theLimit names the limit of a treatment.
+func theLimit(c *record.Conclusion, b *record.Candidate) string {
+	if c.Measured != nil {
+		return limits.Measured(b.LimitWhy, c.Measured.Peer)
+	}
+	return "the limit"
+}
+
+// ofPath says that a limit is the path's: a study has its links, and a measurement does not.
+func ofPath(c *record.Conclusion) string {
+	if c.Measured != nil {
+		return ""
+	}
+	return " of the path"
 }
 
 // limitShare is a goodput in percent of the limit, with the digits of the tables.
@@ -298,10 +333,10 @@ func limitShare(of *record.Candidate, bps float64) string {
 }
 
 // limitShares says what part of their limits conditions reach, or why there is none.
-func limitShares(list []record.ConditionResult) string {
+func limitShares(c *record.Conclusion) string {
 	var parts []string
-	unknown, without := "", ""
-	for _, at := range list {
+	unknown, without, limit := "", "", ""
+	for _, at := range c.Conditions {
 		b := at.Baseline
 		if b.LimitBps == 0 {
 			if unknown = "No link of the path has a rate, so the limit is unknown"; b.LimitWhy != "" {
@@ -310,6 +345,7 @@ func limitShares(list []record.ConditionResult) string {
 			without = cmp.Or(without, words.ForName(at.Name)+" it is "+cmp.Or(b.LimitWhy, "unknown"))
 			continue
 		}
+		limit = cmp.Or(limit, theLimit(c, b))
 		part := limitShare(b, b.Goodput.MeanBps) + " %"
 		if low, high := limitShare(b, b.Goodput.LowBps), limitShare(b, b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
 			part += " (" + low + "–" + high + ")"
@@ -319,12 +355,12 @@ func limitShares(list []record.ConditionResult) string {
 	switch {
 	case len(parts) == 0:
 		return unknown
-	case len(list) == 1:
+	case len(c.Conditions) == 1:
 		return "" // in the headline
 	case without != "":
 		without = ";" + without
 	}
-	return "Of the limit of the path: " + words.FirstFew(parts, "and") + without
+	return "Of " + limit + ofPath(c) + ": " + words.FirstFew(parts, "and") + without
 }
 
 // Missed says how rare an event all trials of a treatment can have missed; empty: there

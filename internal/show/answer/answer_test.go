@@ -408,6 +408,10 @@ func TestBrief(t *testing.T) {
 	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, fmt.Sprintf("TCP write and read, %d flows each: ", len(flows)-1)) {
 		t.Errorf("in both directions: %q", got)
 	}
+	measured.Conclusion.Conditions[0].Baseline.Responses = []record.ResponseEstimate{{Response: "lost", Mean: 0.9884, Trials: 1}}
+	if got := Brief(measured.Conclusion); !strings.Contains(got, "956.1 Mbit/s, 98.8 % lost, ") || !strings.HasSuffix(got, " % of the limit of the ends' interfaces") {
+		t.Errorf("with loss: %q", got)
+	}
 	for _, one := range concluded(t) {
 		conclude.Conclude(one.run)
 		c := one.run.Conclusion

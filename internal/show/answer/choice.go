@@ -61,7 +61,10 @@ func baseline(c *record.Conclusion) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text := "with " + list[0].Label + " "
+	text := ""
+	if list[0].Label != "" {
+		text = "with " + list[0].Label + " "
+	}
 	if r := lead(c); r.Name != metric.Goodput.Name {
 		var parts []string
 		for i, b := range list {

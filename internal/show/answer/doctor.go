@@ -6,20 +6,24 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/words"
 )
 
 // Doctor is the conclusion of a diagnosis of hosts in a sentence: the causes that are at least
-// likely, and otherwise that there are none.
+// likely, and otherwise that there are none, which packets were dropped harmfully, and since when.
 func Doctor(e record.Evaluation) string {
 	var causes []string
-	possible := 0
+	possible, boot := 0, 0
 	for _, group := range record.Alike(e.Findings) {
 		f := group[0]
 		switch {
 		case f.ExplainedBy != "":
 		case f.Confidence == record.Possible:
 			possible++
+			if !slices.ContainsFunc(group, func(f record.Finding) bool { return !f.Boot }) {
+				boot++
+			}
 		default:
 			text := f.Summary
 			if len(e.Hosts) > 1 {
@@ -36,27 +40,52 @@ func Doctor(e record.Evaluation) string {
 	}
 	more := ""
 	if possible > 0 {
-		more = fmt.Sprintf(" %s possible.", words.Count(possible, "cause")+" "+words.Verb(possible, "is", "are"))
+		more = fmt.Sprintf(" %s %s possible%s.", words.Count(possible, "cause"), words.Verb(possible, "is", "are"), ofBoot(possible, boot))
 	}
 	switch len(causes) {
 	case 0:
-		if n := dropping(e); n > 0 {
-			return fmt.Sprintf("No cause is known for the %s that %s dropped.%s", words.Count(n, "packet"), words.Verb(n, "was", "were"), more)
+		over := ""
+		if e.OverS > 0 {
+			over = fmt.Sprintf(" in %.3g s", e.OverS)
 		}
-		return fmt.Sprintf("Nothing was found that slows %s down.%s", strings.Join(e.Hosts, ", "), more)
+		text := fmt.Sprintf("Nothing was found that slows %s down%s.", strings.Join(e.Hosts, ", "), over)
+		if now := harmful(e, false); now != "" {
+			text = fmt.Sprintf("No cause is known for packets that were dropped%s, harmfully: %s.", over, now)
+		}
+		text += more
+		if before := harmful(e, true); before != "" {
+			text += " Dropped harmfully since boot: " + before + "."
+		}
+		return text
 	case 1:
 		return words.Sentence(causes[0], e.Hosts...) + "." + more
 	}
 	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
 }
 
-// dropping is how many packets were dropped harmfully between the readings, each counted once.
-func dropping(e record.Evaluation) (n int) {
-	const most = 1 << 30 // of a snapshot from elsewhere
+// ofBoot says how many of the possible causes rest on what was counted or logged since boot.
+func ofBoot(possible, boot int) string {
+	switch boot {
+	case 0:
+		return ""
+	case possible:
+		return ", by what happened since boot"
+	}
+	return fmt.Sprintf(", %d of them by what happened since boot", boot)
+}
+
+// harmful names the counters of packets that were dropped harmfully, between the readings or
+// since boot, as the table of drops has them. There is no sum: several may count one packet.
+func harmful(e record.Evaluation, boot bool) string {
+	var list []string
 	for _, d := range e.Drops {
-		if d.Verdict == record.Harmful && !d.Boot && !d.Again {
-			n = min(n+int(min(d.Packets, most)), most)
+		if d.Verdict == record.Harmful && d.Boot == boot && !d.Again {
+			text := d.Where + " " + d.Counter + " " + unit.FormatCount(d.Packets)
+			if len(e.Hosts) > 1 {
+				text = d.Host + ": " + text
+			}
+			list = append(list, text)
 		}
 	}
-	return n
+	return words.FirstFew(list, "and")
 }

@@ -31,22 +31,39 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorOfDrops: packets that are dropped for an unknown cause are in the answer, each once.
+// TestDoctorOfDrops: packets that were dropped harmfully for an unknown cause are in the answer as
+// the table of drops has them, those since boot as such, and so are causes of that time.
 func TestDoctorOfDrops(t *testing.T) {
-	drops := []record.Drop{
-		{Packets: 40, Verdict: record.Harmful}, {Packets: 40, Verdict: record.Harmful, Again: true},
-		{Packets: 7, Verdict: record.Harmful, Boot: true}, {Packets: 9, Verdict: record.Harmless}, {Packets: 9, Verdict: record.Unknown},
+	row := func(counter string, packets int64, verdict string) record.Drop {
+		return record.Drop{Host: "x", Where: "Ip", Counter: counter, Packets: packets, Verdict: verdict}
 	}
+	since := func(d record.Drop) record.Drop {
+		d.Boot = true
+		return d
+	}
+	again := row("FragFails", 40, record.Harmful)
+	again.Again = true
+	drops := []record.Drop{row("OutDiscards", 4, record.Harmful), again, row("NoPorts", 5, record.Unknown), since(row("OutDiscards", 24_927, record.Harmful)), since(row("InDiscards", 9, record.Harmless))}
+	maybe := func(id string, boot bool) record.Finding {
+		return record.Finding{ID: id, Host: "x", Confidence: record.Possible, Boot: boot}
+	}
+	const quiet, before = "Nothing was found that slows x down in 3 s.", " Dropped harmfully since boot: Ip OutDiscards 24,927."
 	for want, e := range map[string]record.Evaluation{
-		"No cause is known for the 40 packets that were dropped.": {Hosts: []string{"x"}, Drops: drops},
-		"Nothing was found that slows x down.":                    {Hosts: []string{"x"}, Drops: drops[2:]},
-		"The link is down.":                                       {Hosts: []string{"x"}, Drops: drops, Findings: []record.Finding{{Confidence: record.Certain, Summary: "the link is down"}}},
+		"No cause is known for packets that were dropped in 3 s, harmfully: Ip OutDiscards 4." + before: {OverS: 3, Drops: drops},
+		quiet + before: {OverS: 3, Drops: drops[1:]},
+		quiet:          {OverS: 3, Drops: drops[4:]},
+		"Nothing was found that slows x down." + before:                                   {Drops: drops[3:]},
+		quiet + " 2 causes are possible, by what happened since boot." + before:           {OverS: 3, Drops: drops[3:], Findings: []record.Finding{maybe("a", true), maybe("b", true)}},
+		quiet + " 2 causes are possible, 1 of them by what happened since boot." + before: {OverS: 3, Drops: drops[3:], Findings: []record.Finding{maybe("a", true), maybe("b", false)}},
+		"The link is down.": {OverS: 3, Drops: drops, Findings: []record.Finding{{Confidence: record.Certain, Summary: "the link is down"}}},
 	} {
+		e.Hosts = []string{"x"}
 		if got := Doctor(e); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := Doctor(record.Evaluation{Drops: []record.Drop{{Packets: 1 << 62, Verdict: record.Harmful}, {Packets: 1 << 62, Verdict: record.Harmful}}}); got == "" {
-		t.Error("no answer")
+	two := record.Evaluation{Hosts: []string{"x", "y"}, OverS: 3, Drops: drops[:1]}
+	if got, want := Doctor(two), "No cause is known for packets that were dropped in 3 s, harmfully: x: Ip OutDiscards 4."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

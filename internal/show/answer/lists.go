@@ -25,11 +25,16 @@ func lists(c *record.Conclusion) (a Answer) {
 		if t.List == nil {
 			continue
 		}
-		name, tried := "the list ", len(t.Settings)
+		count := tuning.Count(t.Settings)
+		name, tried := "the list ", count.Tried
 		if len(c.Untried) > 0 { // what is said is about the rest
 			name = words.Verb(tried, "the one setting that could be tried ", fmt.Sprintf("the %d settings that could be tried ", tried))
 		} else {
 			tried = 1 // list
+		}
+		if n := len(count.Added); n > 0 {
+			name += "and " + words.Join(count.Added, "and") + ", which linerate added, "
+			tried += n
 		}
 		text := name
 		switch t.List.Verdict {

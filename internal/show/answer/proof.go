@@ -1,9 +1,11 @@
 package answer
 
 import (
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/diagnose"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/words"
 )
@@ -41,5 +43,28 @@ func Proof(run *record.Run) string {
 			text += "; it worsens " + other.Label + ": " + Size(c.Unit, other, &e)
 		}
 	}
-	return words.FullStop(text)
+	text = words.FullStop(text)
+	if (e.Verdict == record.NoDifference || e.Verdict == record.Inconclusive) && unmet(run, e.From) {
+		text += " " + proved(run) + " was not found in the trials as it is, whose traffic may not meet it: that says nothing of whether the fix helps what does."
+	}
+	return text
+}
+
+// proved is the finding whose fix a run tries.
+func proved(run *record.Run) string {
+	id, _ := strings.CutPrefix(run.Study, "prove-")
+	return id
+}
+
+// unmet reports whether the finding goes by what happens in trials, and neither it nor what
+// follows from it was found in those of a treatment.
+func unmet(run *record.Run, treatment string) bool {
+	rules := diagnose.Rules()
+	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == proved(run) })
+	if i < 0 || !rules[i].Growth && !rules[i].Trial {
+		return false
+	}
+	return !slices.ContainsFunc(run.Findings, func(f record.Finding) bool {
+		return (f.ID == rules[i].ID || slices.Contains(rules[i].Explains, f.ID)) && (len(f.Treatments) == 0 || slices.Contains(f.Treatments, treatment))
+	})
 }

@@ -26,10 +26,10 @@ func TestProbeOnce(t *testing.T) {
 	for _, f := range Figures(view.New(run)) {
 		drawn[f.Name] = f.Title
 	}
-	if _, latency := drawn["latency_p50"]; latency || drawn["goodput"] != "Goodput: 100.0 % of the limit at “write” and 99.6 % of the limit at “read”" {
+	if _, latency := drawn["latency_p50"]; latency || drawn["goodput"] != "Goodput: 100.0 % of the limit of the ends' interfaces at “write” and 99.6 % of the limit of the ends' interfaces at “read”" {
 		t.Errorf("%q", drawn)
 	}
-	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") {
+	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") || !slices.Contains(said, "Of the limit of the ends' interfaces: 100.0 % for write and 99.6 % for read.") {
 		t.Errorf("%q", said)
 	}
 }

@@ -196,7 +196,7 @@ func responseTitle(v *view.View, m *view.Measure) string {
 		case m.Goodput() && t.LimitBps > 0 && r == v.Best && v.Baseline != nil:
 			return number.Percent(t.Efficiency)
 		case m.Goodput() && t.LimitBps > 0 && v.Best == nil && v.Baseline == nil: // as the table has it
-			return view.OfLimit(t) + " of the limit"
+			return view.OfLimit(t) + " of " + view.LimitName(v.Run, t)
 		case m.Goodput() && t.LimitBps > 0:
 			return number.Percent(t.Efficiency) + " of the limit"
 		default:

@@ -23,8 +23,12 @@ const waitUsage = "wait until no other run or measurement is active on this mach
 func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active.Claim, error) {
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
+		var latest time.Time // said
 		claim, err := active.Wait(ctx, dir, work, func() []active.Work { return activeRuns(ctx) }, func(others []active.Work) {
-			say(said, "linerate: waiting: %s\n", spellWork(others))
+			if time.Since(latest) >= every {
+				latest = time.Now()
+				say(said, "linerate: waiting: %s\n", spellWork(others))
+			}
 		})
 		if ctx.Err() != nil {
 			err = statusError{ExitInterrupted, errors.New("interrupted while waiting: nothing was measured")}
@@ -35,12 +39,7 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 	if err != nil {
 		others = nil
 	}
-	for _, run := range activeRuns(ctx) {
-		if !slices.ContainsFunc(others, func(w active.Work) bool { return isOf(w.What, run.What) }) {
-			others = append(others, run)
-		}
-	}
-	if len(others) > 0 {
+	if others = append(others, activeRuns(ctx)...); len(others) > 0 {
 		say(said, "linerate: %s: two at once disturb each other; --wait waits for the end\n", spellWork(others))
 	}
 	return claim, nil
@@ -48,6 +47,17 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 
 // isOf reports whether a process's work is that run: "run tune-5", "run tune-5, of tune a.conf".
 func isOf(work, run string) bool { return work == run || strings.HasPrefix(work, run+",") }
+
+// distinct is the works without those that another is: a run is one of this notebook and
+// the work of its process.
+func distinct(works []active.Work) (list []active.Work) {
+	for _, w := range works {
+		if !slices.ContainsFunc(list, func(other active.Work) bool { return isOf(other.What, w.What) }) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
 
 // describing names the run of each progress in a claim, with the work that it is of: it is in
 // the notebook as well, and is one thing.
@@ -80,7 +90,7 @@ func runTitle(id, name string) string {
 // spellWork says what is active, and since when.
 func spellWork(works []active.Work) string {
 	var parts []string
-	for _, w := range works {
+	for _, w := range distinct(works) {
 		what := []rune(plain.Line(w.What))
 		text := string(what[:min(len(what), 100)]) + " is active"
 		if !w.Since.IsZero() {

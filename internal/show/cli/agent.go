@@ -24,6 +24,7 @@ func newAgentCommand(s streams) *cobra.Command {
 	var stdio bool
 	var metrics metricsFlag
 	var o agent.Options
+	var ofLab bool
 	cmd := &cobra.Command{
 		Use:   "agent {--stdio | --metrics ADDRESS}",
 		Short: "Serve this host to a conductor over standard input and output, or to Prometheus",
@@ -62,6 +63,13 @@ until Ctrl-C or SIGTERM, without privileges.`,
 			case inMemory:
 				o.Journal = ""
 			}
+			if ofLab {
+				lab, err := agent.ReadMembership()
+				if err != nil {
+					return err
+				}
+				o.Lab = &lab
+			}
 			// The agent's words go to its standard output. Were the conductor gone
 			// while it speaks, SIGPIPE would end it before it has reverted anything.
 			signal.Ignore(syscall.SIGPIPE)
@@ -78,6 +86,8 @@ until Ctrl-C or SIGTERM, without privileges.`,
 	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's `name` in the topology")
 	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease, "revert settings when the conductor has been silent for so long")
 	cmd.Flags().StringVar(&o.Journal, "journal", "", "`file` for undo entries; \"memory\" keeps none (default: the host's own)")
+	cmd.Flags().BoolVar(&ofLab, "of-lab", false, "descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
+	_ = cmd.Flags().MarkHidden("of-lab") // fails for a flag that is not there
 	return cmd
 }
 

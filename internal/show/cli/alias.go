@@ -126,4 +126,4 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 // aliasRunsListed are listed one by one.
 const aliasRunsListed = 4
 
-func milliseconds(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }
+func milliseconds(d time.Duration) string { return unit.FormatMs(float64(d) / 1e6) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
 )
@@ -35,6 +36,7 @@ func threeSlowPorts(t *testing.T) string {
 // TestARPFluxFromTheUsersOwnFile asks the first question on a small lab and
 // holds the answer against what is known of the kernel.
 func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
+	kerneltest.Long(t)
 	dir := t.TempDir()
 	run := runLab(t, dir, threeSlowPorts(t), "--seed", "7", "--replicates", "2",
 		"--only", "kernel defaults,static ARP entries,arp + source routing,arp + rp_filter=1")

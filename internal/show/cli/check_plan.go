@@ -61,6 +61,7 @@ type planTreatment struct {
 	Levels      map[string]string `json:"levels"`
 	Settings    []string          `json:"settings"`
 	Events      []string          `json:"events,omitempty"`
+	Attacks     []string          `json:"attacks,omitempty"`
 	Flows       []planFlow        `json:"flows"`
 	TrialS      float64           `json:"trial_s"`
 	LimitBps    float64           `json:"limit_bps"` // 0: unknown
@@ -129,6 +130,9 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		}
 		for _, e := range t.Workload.Events {
 			made.Events = append(made.Events, e.String())
+		}
+		for _, a := range t.Attacks {
+			made.Attacks = append(made.Attacks, a.String())
 		}
 		limit := limits.Network{Topology: s.Topology.With(t.Settings)}.Planned(t.Flows)
 		made.LimitBps, made.LimitWhy = limit.Bps, limit.Why

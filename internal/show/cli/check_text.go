@@ -61,8 +61,8 @@ func (d *planDocument) treatments() *document.Table {
 // limitsExplained are explained one by one.
 const limitsExplained = 4
 
-// changes are the settings and options of flows of each level, and the events of each treatment that has others
-// than the one before.
+// changes are the settings and options of flows of each level, and the events and attacks of each treatment that
+// has others than the one before.
 func (d *planDocument) changes() *document.Table {
 	var rows [][]string
 	add := func(name string, lines []string) {
@@ -93,6 +93,9 @@ func (d *planDocument) changes() *document.Table {
 	for i, t := range d.Treatments {
 		if i == 0 || !slices.Equal(t.Events, d.Treatments[i-1].Events) {
 			add(t.Name, someLines(t.Events))
+		}
+		if i == 0 || !slices.Equal(t.Attacks, d.Treatments[i-1].Attacks) {
+			add(t.Name, someLines(t.Attacks))
 		}
 	}
 	if rows == nil {

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"cmp"
-	"context"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,11 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/lab"
-	"linerate/internal/control/notebook"
-	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
-	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/science/diagnose"
@@ -26,13 +20,6 @@ import (
 	"linerate/internal/show/top"
 	"linerate/internal/show/words"
 	"linerate/studies"
-)
-
-// A shell's completion is asked for at each press of a key: it gives up after
-// completionTime, offers at most mostCompletions, and says nothing of errors.
-const (
-	completionTime  = time.Second
-	mostCompletions = 100
 )
 
 // completer lists what may be typed for a flag or an argument, beside the flags and
@@ -162,60 +149,6 @@ func studyNames(_ *pflag.FlagSet, args []string) []string {
 		return nil
 	}
 	return studies.Names()
-}
-
-// runNames are the latest runs, by ID and by name, without those that the line has. The
-// shells quote a name with spaces.
-func runNames(_ *pflag.FlagSet, args []string) []string {
-	return runsOf(args, func(notebook.Summary) bool { return true })
-}
-
-func runsOf(args []string, wanted func(notebook.Summary) bool) []string {
-	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
-	defer cancel()
-	path, err := notebook.Path(os.Getenv)
-	if err != nil {
-		return nil
-	}
-	store, err := sqlite.OpenReadOnly(ctx, path)
-	if err != nil {
-		return nil
-	}
-	defer store.Close()
-	runs, err := store.Runs(ctx, notebook.Filter{Limit: mostCompletions})
-	if err != nil {
-		return nil
-	}
-	var names []string
-	if i := slices.IndexFunc(runs, func(r notebook.Summary) bool { return r.Trials > 0 }); i >= 0 && wanted(runs[i]) {
-		names = []string{"latest"}
-	}
-	runs = slices.DeleteFunc(runs, func(r notebook.Summary) bool { return !wanted(r) })
-	for _, r := range runs {
-		id := r.ID
-		if r.Status == notebook.Interrupted {
-			id += "\t" + r.Status
-		}
-		names = append(names, id)
-	}
-	for _, r := range runs {
-		if notebook.CheckName(r.Name) == nil {
-			names = append(names, r.Name)
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		name, _, _ = strings.Cut(name, "\t")
-		return slices.Contains(args, name)
-	})
-}
-
-// resumable are the runs of studies, those first that were interrupted.
-func resumable(_ *pflag.FlagSet, args []string) []string {
-	names := runsOf(args, func(r notebook.Summary) bool { return r.Study != record.MeasureStudy })
-	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(strings.Count(b, "\t"), strings.Count(a, "\t"))
-	})
-	return names
 }
 
 // oneRun is for verbs whose first argument alone is a run.

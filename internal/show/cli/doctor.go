@@ -61,8 +61,8 @@ in the text: some of them do not print what they are of. Shell prompts, heads an
 empty lines tell machines apart; lines that are not understood are listed. Only
 the rules that such a text has enough for are evaluated.
 
-With --probe this host sends some tens of packets to a peer within 20 s, and says
-which: ARP and ICMP echo requests of several sizes, TCP connections to --port
+With --probe the host that is looked at, or each of --host and --via, sends some
+tens of packets to a peer within 20 s, and says which: ARP and ICMP echo requests of several sizes, TCP connections to --port
 (refused is an answer), and DNS queries for the peer's name to each name server.
 
 What you know of and leave as it is: --accept RULE --until DATE --because TEXT,
@@ -79,10 +79,11 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
   linerate doctor --probe nas --port 445
   linerate doctor --paste tables.txt
   linerate doctor --explain wrong-neighbour
-  linerate doctor --accept clock-unsynchronised --until 2027-01-31 --because 'a lab'`,
+  linerate doctor --accept clock-unsynchronised --until 2027-01-31 \
+      --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
-				f.probing.check(cmd.Flags(), len(args)+len(f.hosts)+len(f.via) > 0 || f.paste))...); err != nil {
+				f.probing.check(cmd.Flags(), len(args) > 0 && len(f.hosts)+len(f.via) == 0 || f.paste))...); err != nil {
 				return usageError(err)
 			}
 			switch {
@@ -142,7 +143,7 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text p
 	for _, s := range snapshots {
 		e.Probes = append(e.Probes, s.State.Probes...)
 	}
-	if err := applyAccepted(&e); err != nil {
+	if err := applyAccepted(s.err, &e); err != nil {
 		return err
 	}
 	e.Answer = answer.Doctor(e)
@@ -197,8 +198,9 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 	if err != nil {
 		return nil, usageError(err)
 	}
+	f.probing.say(s)
 	if len(list)+len(reached) == 0 {
-		probes, err := f.probing.run(ctx, s)
+		probes, err := f.probing.run(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +214,7 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 		snapshot.State.Probes = probes
 		list = append(list, snapshot)
 	}
-	remote, err := snapshotsOf(ctx, reached, f.over)
+	remote, err := snapshotsOf(ctx, reached, f.over, f.probing)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -126,14 +128,18 @@ func knownRule(flag, id string) error {
 	return fmt.Errorf("%s %s: no such rule%s (linerate doctor --list has them)", flag, words.Shorten(id, 60), source.DidYouMean(id, ids))
 }
 
-// applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook
-// nothing is accepted.
-func applyAccepted(e *record.Evaluation) error {
+// applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook,
+// or where another user's may not be read, nothing is accepted.
+func applyAccepted(said io.Writer, e *record.Evaluation) error {
 	if _, err := notebook.Path(os.Getenv); err != nil {
 		return nil
 	}
 	rules, err := accepted.Read(os.Getenv)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		say(said, "linerate: no finding is taken as accepted: %v\n", err)
+		return nil
+	case err != nil:
 		return usageError(err)
 	}
 	diagnose.Accept(e, rules.Accepted, time.Now().Format(time.DateOnly))

@@ -4,45 +4,81 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"linerate/internal/host/probe"
 	"linerate/internal/model/record"
+	"linerate/internal/show/words"
 )
 
 // mostPeers bounds how many peers are probed.
 const mostPeers = 8
 
-// probeFlags are those of doctor that say which peers are probed.
+// probeFlags are those of doctor and snapshot that say which peers are probed.
 type probeFlags struct {
 	peers []string
 	port  int
 }
 
 func (f *probeFlags) define(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.peers, "probe", nil, "send some packets to a `peer`, an address or a name, and to this host's name servers (may be repeated)")
+	flags.StringArrayVar(&f.peers, "probe", nil, "send some packets to a `peer`, an address or a name, and to the host's name servers (may be repeated)")
 	numberVar(flags, &f.port, 0, 65535, "port", 0, "with --probe: also open a few connections to this TCP port; 0: none")
 }
 
-// check returns what is wrong with the flags together; elsewhere: no snapshot of this host is
-// made.
-func (f probeFlags) check(flags *pflag.FlagSet, elsewhere bool) (problems []error) {
+// check returns what is wrong with the flags together; nowhere: no host is read now.
+func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error) {
 	switch {
 	case flags.Changed("port") && len(f.peers) == 0:
 		problems = append(problems, errors.New("--port: expected with --probe"))
 	case len(f.peers) > mostPeers:
 		problems = append(problems, fmt.Errorf("--probe: %d peers: expected at most %d", len(f.peers), mostPeers))
-	case len(f.peers) > 0 && elsewhere:
-		problems = append(problems, errors.New("--probe: this host sends the packets: expected without snapshots, --paste, --host and --via"))
+	case len(f.peers) > 0 && nowhere:
+		problems = append(problems, errors.New("--probe: a host that is read now sends the packets: expected without --paste, and with snapshots only beside --host or --via"))
+	}
+	for _, peer := range f.peers {
+		if !isPeer(peer) {
+			problems = append(problems, fmt.Errorf("--probe %.60q: expected an address or a name", peer))
+		}
 	}
 	return problems
 }
 
-// run probes the peers, one after the other.
-func (f probeFlags) run(ctx context.Context, s streams) (list []record.Probe, err error) {
+// isPeer reports whether a text can be an address or a name: it becomes a word of a command that
+// a shell of another host reads.
+func isPeer(text string) bool {
+	return text != "" && text[0] != '-' && len(text) <= 253 && !strings.ContainsFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".:-_%", r))
+	})
+}
+
+// timeout bounds all probes.
+func (f probeFlags) timeout() time.Duration { return time.Duration(len(f.peers)) * probe.Timeout }
+
+// words are the flags, for a snapshot on another host.
+func (f probeFlags) words() (list []string) {
 	for _, peer := range f.peers {
-		say(s.err, "linerate: probing %s for at most %s\n", peer, probe.Timeout)
+		list = append(list, "--probe", peer)
+	}
+	if f.port > 0 {
+		list = append(list, "--port", strconv.Itoa(f.port))
+	}
+	return list
+}
+
+// say tells before that probes take a while.
+func (f probeFlags) say(s streams) {
+	if len(f.peers) > 0 {
+		say(s.err, "linerate: probing %s for at most %s\n", words.List(f.peers), f.timeout())
+	}
+}
+
+// run probes the peers, one after the other.
+func (f probeFlags) run(ctx context.Context) (list []record.Probe, err error) {
+	for _, peer := range f.peers {
 		p, err := probe.Run(ctx, peer, probe.Options{Port: f.port})
 		if err != nil {
 			return nil, fmt.Errorf("--probe %s: %w", peer, err)

@@ -163,7 +163,7 @@ func below(ancestor int, name string) (list []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
-		if err != nil || status(pid).name != name {
+		if err != nil || !isProgram(pid, name) {
 			continue
 		}
 		for at := pid; at > 1; at = status(at).parent {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
 
@@ -137,6 +138,7 @@ func TestECMPTiers(t *testing.T) {
 
 // TestECMPFaults: each cause in a lab that has it, and none in one that has not.
 func TestECMPFaults(t *testing.T) {
+	kerneltest.Long(t)
 	file, err := filepath.Abs(filepath.Join("testdata", "ecmp-faults.yaml"))
 	if err != nil {
 		t.Fatal(err)

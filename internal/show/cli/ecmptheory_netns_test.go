@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/sciencetest"
@@ -48,6 +49,7 @@ func TestECMPLimits(t *testing.T) {
 // losses, bytes that wait behind a gap for several round trips of 105 ms would leave a link
 // of several flows half used in the window.
 func TestECMPTheory(t *testing.T) {
+	kerneltest.Long(t)
 	file := slowFabric(t, "ecmp-curve", "rate: 100mbit", "rate: 20mbit, queue: 256KiB", "source_ports: drawn", "source_ports: drawn\n  window: 32KiB",
 		"duration: 1s", "duration: 120ms", "warmup: 300ms", "warmup: 120ms", "interval: 200ms", "interval: 40ms")
 	run := runLab(t, t.TempDir(), file, "--seed", "11", "--part", "chosen", "--replicates", "2")

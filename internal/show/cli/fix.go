@@ -20,6 +20,7 @@ import (
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/export"
 	"linerate/internal/show/text"
+	"linerate/internal/show/words"
 )
 
 // commandsFormat is the one that writes no files.
@@ -151,6 +152,9 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.onHost(fix); err != nil {
 		return usageError(err)
 	}
+	if len(fix.Hosts) == 0 {
+		fix.Flushes = slices.DeleteFunc(fix.Flushes, func(flush remedy.Flush) bool { return flush.Host != f.host })
+	}
 	d := f.document(run, fix)
 	err = s.answer(f.asJSON, d, func(w io.Writer) error {
 		if f.dir != "" {
@@ -217,6 +221,9 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 	for _, h := range fix.Hosts {
 		names = append(names, h.Name)
 	}
+	for _, flush := range fix.Flushes {
+		names = words.Distinct(names, flush.Host)
+	}
 	if !slices.Contains(names, f.host) {
 		return fmt.Errorf("--host %s: nothing is to be done there; expected %s", f.host, source.Or(names))
 	}
@@ -265,6 +272,12 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 			out += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
 		}
 		out += "\n" + applying(h, columns(w))
+	}
+	if len(d.Hosts) == 0 { // a peer, whose ARP entries are out of date once the fix is made
+		out += "\n" + hostconfig.Comment("once, on "+f.host+":") + "\n"
+		for _, once := range d.Once {
+			out += once.Command + "\n"
+		}
 	}
 	_, err := io.WriteString(w, out)
 	return err
@@ -369,7 +382,11 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 			remark("%s is an option of the programs: no setting of a host replaces it", option)
 		}
 	}
-	for _, line := range fix.Instructions() {
+	instructions := fix.Instructions()
+	if len(fix.Hosts) == 0 {
+		instructions = fix.Advice
+	}
+	for _, line := range instructions {
 		remark("not among the settings: %s", line)
 	}
 	f.remarkUnmapped(w, fix)

@@ -133,7 +133,7 @@ func TestConnectionsBeyondTheBound(t *testing.T) {
 			}
 			o := message.FlowRequest{ID: "a", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: protocol}}
 			if flow.Of(protocol).Transactional() {
-				o.Connections, o.Threads = 4, 1
+				o.Connections = 4
 			}
 			if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{o}, nil); err != nil {
 				t.Fatalf("%s: %v", protocol, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
 )
@@ -14,6 +15,7 @@ import (
 // address; what they together say follows from what the kernel counts of their
 // connections.
 func TestIPAlias(t *testing.T) {
+	kerneltest.Long(t)
 	needs(t, "iperf")
 	run := runLab(t, t.TempDir(), labFile(t, "aliases.yaml"), "--seed", "7", "--budget", "13s")
 	if len(run.Treatments) != 3 || len(run.Published) != 2 || run.Published[1].Series[0].Points[1].Bps != 60e6 || !run.Design.Partial {

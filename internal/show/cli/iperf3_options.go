@@ -42,7 +42,7 @@ var iperf3Client = []iperf3Option{
 	{"p", "port", "port", ""},
 	{"t", "time", "duration", ""},
 	{"O", "omit", "warmup", ""},
-	{"i", "interval", "interval", "at least 0.1 s"},
+	{"i", "interval", "interval", "at least 0.1 s; 0: the whole window"},
 	{"P", "parallel", "streams", ""},
 	{"R", "reverse", "reverse", "`--direction read`"},
 	{"", "bidir", "bidir", "`--direction both`"},
@@ -76,7 +76,7 @@ var iperf3Client = []iperf3Option{
 	{"", "fq-rate", "", "`--rate-cap`, which the kernel paces"},
 	{"", "connect-timeout", "", "10 s"},
 	{"", "get-server-output", "", "with `--iperf3` the server's results are shown"},
-	{"", "logfile", "", "a shell's `2> FILE`"},
+	{"", "logfile", "", "a shell's `> FILE`; progress is on standard error"},
 	{"", "sctp", "", "tcp and udp only"},
 	{"X", "xbind", "", "no counterpart: SCTP only"},
 	{"", "nstreams", "", "no counterpart: SCTP only"},
@@ -93,7 +93,7 @@ var iperf3Client = []iperf3Option{
 	{"", "cntl-ka", "", "always on"},
 	{"", "pacing-timer", "", "no counterpart: the kernel paces TCP, and linerate each datagram"},
 	{"", "udp-counters-64bit", "", "always on between linerates; with `--iperf3` no counterpart"},
-	{"", "gsro", "", "no counterpart: `--mode` says how datagrams are sent"},
+	{"", "gsro", "", "always tried: the report has how datagrams were sent"},
 	{"", "forceflush", "", "always on"},
 	{"", "bind-dev", "", "no counterpart: `--source ADDRESS`"},
 }
@@ -209,7 +209,7 @@ func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 // apply makes the flags those that they stand for. given says whether a flag was.
 func (l *iperf3Like) apply(spec *flow.Spec, given func(string) bool) (problems []error) {
 	if n := count(given("direction"), l.reverse, l.bidir); n > 1 {
-		problems = append(problems, fmt.Errorf("--direction, -R and --bidir: expected one of them"))
+		problems = append(problems, fmt.Errorf("--direction, --reverse and --bidir: expected one of them"))
 	}
 	switch {
 	case l.reverse:

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -150,6 +149,9 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	default:
 		say(s.err, "\nRoutes by %s, %s: all there after %.2f s\n", strings.ToUpper(r.Protocol), r.Daemon, r.ConvergedS)
 	}
+	for _, o := range l.Services() {
+		say(s.err, "Service %s of %s, port %d: %s\n", o.Name, o.Host, o.Port, o.Version)
+	}
 	s.labReady(l.Mode(), up, t.Hosts[0].Name, flag)
 	for _, node := range l.Nodes() {
 		go func() {
@@ -205,11 +207,13 @@ func newLabExecCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec HOST -- COMMAND [ARGUMENT…]",
 		Short: "Run a command in a host of a lab that is up",
-		RunE: func(_ *cobra.Command, args []string) error {
-			// Flags end at the host, so that those of the command are left to it; the
-			// customary -- comes through as a word.
-			if len(args) > 1 && args[1] == "--" {
-				args = slices.Delete(args, 1, 2)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// Flags are read up to the host and behind it, and not those of the command.
+			if len(args) > 1 && strings.HasPrefix(args[1], "-") {
+				if err := cmd.Flags().Parse(args[1:]); err != nil {
+					return usageError(err)
+				}
+				args = append(args[:1], cmd.Flags().Args()...)
 			}
 			if len(args) < 2 {
 				return usageError(errors.New("expected a host and a command: linerate lab exec HOST -- COMMAND"))

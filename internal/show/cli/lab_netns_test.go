@@ -170,7 +170,7 @@ func TestLab(t *testing.T) {
 			}
 		}
 		elsewhere := command(t, t.Context(), l.dir, "lab", "exec", "--lab", "no-such-lab", "h1", "--", "true")
-		if status, out := statusOf(t, elsewhere); status != ExitFailed || !strings.Contains(out, "no lab named no-such-lab is up") {
+		if status, out := statusOf(t, elsewhere); status != ExitFailed || !strings.Contains(out, "no lab named no-such-lab is up; up ") || !strings.Contains(out, l.name) {
 			t.Errorf("in a lab that is not up: status %d, %s", status, out)
 		}
 	})
@@ -212,7 +212,7 @@ func TestLab(t *testing.T) {
 		_ = l.cmd.Wait()
 		_ = server.Wait()
 		awaitNone(t, l.mark, "the conductor was killed")
-		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed || !strings.Contains(out, "is up: start it") {
+		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed || !strings.Contains(out, "no lab named "+l.name+" is up") {
 			t.Errorf("the lab is still there: status %d, %s", status, out)
 		}
 	})

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/show/present"
@@ -27,6 +30,7 @@ func newLimitsCommand(s streams) *cobra.Command {
 type goodputFlags struct {
 	rate               unit.BitRate
 	family, protocol   string
+	tunnel, underlay   string
 	timestamps, asJSON bool
 	link               limits.Frame // what the other flags do not say of it
 }
@@ -43,6 +47,7 @@ rate) does not count these: use --shaped.`,
 		Example: `  linerate limits goodput --rate 1gbit
   linerate limits goodput --rate 10gbit --mtu 9000 --family ipv6
   linerate limits goodput --rate 1gbit --protocol udp --datagram 64
+  linerate limits goodput --rate 10gbit --tunnel vxlan --vlan 1
   linerate limits goodput --rate 1gbit --shaped --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,6 +67,8 @@ rate) does not count these: use --shaped.`,
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
 	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
 	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
+	valueVar(flags, &f.tunnel, oneOf(slices.Sorted(maps.Keys(limits.Tunnels))...), "tunnel", "string", "", "packets go through a tunnel over this link: "+source.Or(slices.Sorted(maps.Keys(limits.Tunnels)))+";\n--mtu is the link's, of which the tunnel takes its headers")
+	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4", "what the tunnel's own packets are: ipv4 or ipv6")
 	numberVar(flags, &f.link.VLANs, 0, 2, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")
@@ -76,7 +83,17 @@ func (f goodputFlags) frame() (limits.Frame, error) {
 	if f.link.MSS != 0 && f.protocol != flow.TCP {
 		return limits.Frame{}, errors.New("--mss is for --protocol tcp")
 	}
+	if f.tunnel == "" && f.underlay != "ipv4" {
+		return limits.Frame{}, errors.New("--tunnel-family is for --tunnel")
+	}
 	frame := f.link
+	if f.tunnel != "" {
+		added := limits.Tunnels[f.tunnel]
+		if f.underlay == "ipv6" {
+			added += limits.OverIPv6
+		}
+		frame = frame.Through(added)
+	}
 	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == flow.UDP
 	frame.NoTimestamps = !f.timestamps || frame.UDP
 	return frame, frame.Check()

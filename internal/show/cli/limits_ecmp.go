@@ -30,13 +30,15 @@ type ecmpFlags struct {
 func newLimitsECMPCommand(s streams) *cobra.Command {
 	var f ecmpFlags
 	cmd := &cobra.Command{
-		Use:   "ecmp",
-		Short: "Compute how much flows hashed onto equal-cost links carry",
+		Use:     "ecmp",
+		Aliases: []string{"bond"},
+		Short:   "Compute how much flows hashed onto equal-cost links carry",
 		Long: `Compute how much flows carry together when a host or router hashes them onto
 equal-cost links: mean and scatter, how often a link stays idle, how many flows
 are enough. Each flow stays on one link, and flows share a link fairly: a link
 with one flow is full, and a link without flows carries nothing. Without --flows
-the answer is how many flows use all links, with which probability.
+the answer is how many flows use all links, with which probability. The members
+of a bond are such links, too.
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
@@ -44,6 +46,7 @@ or with the same one, which leaves links idle for good (polarisation). With
 
 Rates are those of links; limits goodput computes the payload.`,
 		Example: `  linerate limits ecmp --links 4
+  linerate limits ecmp --links 2 --policy l3
   linerate limits ecmp --links 2 --flows 3
   linerate limits ecmp --links 4 --rate 10gbit --flows 900x20mbit,4
   linerate limits ecmp --links 2 --rate 1gbit,10gbit --weights 1,10 --flows 32
@@ -97,7 +100,7 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of all links, or a list with the rate of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
 	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
-	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
+	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom; or that of a\nbond: layer2, layer2+3, layer3+4")
 	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
 	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
 	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
@@ -142,6 +145,7 @@ func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	q, given := f.asked, f.flags.Changed
+	q.Bond = f.bond()
 	if q.Tiers.First, err = f.firstTier(); err != nil {
 		say("%w", err)
 	}
@@ -181,17 +185,19 @@ func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	return q, nil
 }
 
+// bond is the policy of a bond that --policy names.
+func (f *ecmpFlags) bond() string { return ecmp.BondPolicy(f.flags.Lookup("policy").Value.String()) }
+
 // needed answers how many flows fill the links.
 func (f *ecmpFlags) needed(s streams) error {
 	problems := mistakes(f.flags)
-	for _, flag := range []string{"policy", "fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts", "hosts-per-leaf", "host-rate", "replicates"} {
+	for _, flag := range []string{"fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts", "hosts-per-leaf", "host-rate", "replicates"} {
 		if f.flags.Changed(flag) {
-			why := "without it the answer is how many flows use all links of one router"
-			if flag == "policy" || flag == "fields" || flag == "pairs" {
-				why = "without it the answer is a number of connections where ports are hashed (policy 1), of pairs of addresses where they are not (policy 0)"
-			}
-			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; %s", flag, why))
+			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
 		}
+	}
+	if f.asked.Policy > 1 {
+		problems = append(problems, errors.New("--policy: expected --flows, too; without it the answer is for policies l3 and l4"))
 	}
 	links, err := f.firstTier()
 	if problems = append(problems, err); errors.Join(problems...) != nil {
@@ -203,6 +209,7 @@ func (f *ecmpFlags) needed(s streams) error {
 		slices.Sort(chances)
 	}
 	answer := links.Needed(f.asked.Target, chances...)
+	answer.Pairs, answer.Bond = f.asked.Policy == 0, f.bond()
 	if len(answer.Flows) == 0 {
 		return usageError(errors.New("--links with different weights are too many to answer without --flows"))
 	}

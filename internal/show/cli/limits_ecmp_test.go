@@ -51,9 +51,14 @@ func TestLimitsECMP(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--flows 3": {"3 flows on 2 links of 1 Gbit/s carry 1.75 Gbit/s on average, 87.5 % of the\n2 Gbit/s that even",
 			"carried        1 Gbit/s in 25 % of the cases", "75 % of the flows", "  exact          all figures"},
-		"--links 4 --flows 1":               {"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
-		"--flows 8 --policy l3 --pairs 2":   {"0 hashes addresses: 2 bundles; 1 would carry 1.992 Gbit/s", "pairs of addresses fill 95 %"},
-		"--links 2 --weights 1,3 --flows 4": {"idle  carries on average", "31.6 %        683.6 Mbit/s"},
+		"--links 4 --flows 1":                   {"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
+		"--flows 8 --policy l3 --pairs 2":       {"0 hashes addresses: 2 bundles; 1 would carry 1.992 Gbit/s", "pairs of addresses fill 95 %"},
+		"--links 4 --policy layer2":             {"xmit_hash_policy layer2, Linux's\n    default, hashes MAC addresses"},
+		"--links 4 --policy layer2+3":           {"xmit_hash_policy layer2+3 hashes MAC"},
+		"--flows 3 --policy layer3+4":           {"xmit_hash_policy", "layer3+4, ports too; with layer2, Linux's default"},
+		"--flows 6 --policy layer2+3 --pairs 3": {"layer2+3 hashes addresses: 3 bundles"},
+		"--flows 6 --policy layer2 --pairs 3":   {"layer2 hashes MAC addresses, as many pairs as --pairs: 3\n"},
+		"--links 2 --weights 1,3 --flows 4":     {"idle  carries on average", "31.6 %        683.6 Mbit/s"},
 		"--links 4 --flows 64 --tiers 2 --second-rate 250mbit": {"second tier                 15.74 of 16          4 of 16",
 			"carried on average          3.936 Gbit/s         1 Gbit/s", "(polarisation): 12 links of"},
 		"--links 4 --flows 2000 --hosts 64":                            {"2000 flows among 64 hosts carry", "16 leaves, 4 spines", "leaf to spine     128"},
@@ -62,6 +67,9 @@ func TestLimitsECMP(t *testing.T) {
 		status, out, errs := ecmpRun(args)
 		if status != ExitOK || errs != "" {
 			t.Errorf("%s: status %d, %s", args, status, errs)
+		}
+		if strings.Contains(args, "layer") && strings.Contains(out, "fib_") {
+			t.Errorf("%s: of routes, not of a bond:\n%s", args, out)
 		}
 		for _, text := range want {
 			if !strings.Contains(out, text) {
@@ -101,7 +109,7 @@ func TestLimitsECMPRefuses(t *testing.T) {
 		"--flows 9999999,9999999":                "19999998 together: expected at most 10000000",
 		"--flows 3 --links 0":                    "--links 0: expected 1 to 4096",
 		"--flows 3 --policy l5":                  `l3 and l4 exist`,
-		"--flows 3 --policy 4":                   "expected 0 to 3",
+		"--flows 3 --policy 4":                   "is 0 to 3",
 		"--flows 3 --fields 7":                   "--fields is for --policy custom",
 		"--flows 3 --policy 3 --fields ports":    "expected a number such as 0x37",
 		"--flows 3 --rate 1gbit,2gbit,3gbit":     "--rate has 3 rates: expected one, or one for each of 2 links",

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +31,16 @@ func loadTopology(nameOrFile string) (*topology.Topology, error) {
 	if err != nil {
 		return nil, inputError(file, err)
 	}
+	locate(t, nameOrFile)
 	return t, nil
+}
+
+// locate makes the paths of a study's files those from anywhere: a run may be resumed in
+// another directory.
+func locate(t *topology.Topology, studyFile string) {
+	if dir, err := filepath.Abs(filepath.Dir(studyFile)); err == nil {
+		t.Locate(dir)
+	}
 }
 
 // inputError says how many mistakes a file has before listing them, each on a
@@ -81,6 +91,8 @@ func readNamed(kind, kinds, nameOrFile string, names []string, read func(string)
 		err = fmt.Errorf("no %s and no file is called %q; to measure to an address: linerate measure %[2]s", kind, nameOrFile)
 	case beside != "":
 		err = fmt.Errorf("no %s and no file is called %q; did you mean %s?", kind, nameOrFile, beside)
+	case isRun(nameOrFile):
+		err = fmt.Errorf("%s is a run, not a %s: linerate report %[1]s shows it", quote(nameOrFile), kind)
 	case isStudyName(nameOrFile):
 		err = fmt.Errorf("no %s and no file is called %q%s", kind, nameOrFile, source.DidYouMean(nameOrFile, names))
 	default:
@@ -114,6 +126,7 @@ func besideName(name, kind string) string {
 // Lines that a study has, and those of settings: sysctl.conf, loader.conf, tuned.conf.
 var (
 	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
+	workloadLine = regexp.MustCompile(`(?m)^(workload|factors|study):`)
 	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
 )
 
@@ -125,6 +138,11 @@ func wrongKind(verb, file string, text []byte) error {
 		return err
 	}
 	study := studyLine.Match(text)
+	if verb == "measure" || verb == "tune" {
+		if err := topologyAlone(file, text); err != nil {
+			return err
+		}
+	}
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
 		return fmt.Errorf("%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
@@ -134,6 +152,15 @@ func wrongKind(verb, file string, text []byte) error {
 		return fmt.Errorf("%s is a list of settings: linerate tune %s", file, quote(file))
 	}
 	return nil
+}
+
+// topologyAlone names the verb for a file that has hosts and links and nothing else; nil: it is
+// another file.
+func topologyAlone(file string, text []byte) error {
+	if !studyLine.Match(text) || workloadLine.Match(text) {
+		return nil
+	}
+	return fmt.Errorf("%s has a topology and no workload: linerate lab up %s makes the lab; with a workload it is a study", file, quote(file))
 }
 
 // resultDocument says what a file is that linerate wrote as JSON, which is not the kind that was

@@ -16,6 +16,7 @@ import (
 // first window saves a short answer a round trip. Each shows in one trial at least,
 // whatever else the machine does in the others.
 func TestLongPath(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.RequireNamespaces(t)
 	run := runLab(t, t.TempDir(), labFile(t, "long-path.yaml"), "--seed", "5")
 	if mode := run.Environment.Mode; !strings.Contains(mode, "delay and congestion marks by linerate's link emulator") {

@@ -38,19 +38,17 @@ func protocols() string {
 func newMeasureCommand(s streams) *cobra.Command {
 	f := measureFlags{args: s.args}
 	cmd := &cobra.Command{
-		Use:   "measure ADDRESS[:PORT]...",
+		Use:   "measure {ADDRESS[:PORT]... | URL}",
 		Short: "Measure between this host and one that runs linerate serve",
-		Long: `Measure between this host and one that runs linerate serve or, with --iperf3,
-iperf3 -s. Everything is counted in one window common to all flows and both
-hosts: goodput is the payload that the receivers read in that window. It is
-compared with the limit, if the interfaces report their speed, and trust checks
-are made.`,
+		Long: `Measure between this host and one that runs linerate serve, with --iperf3
+iperf3 -s, or a server of HTTP, DNS or SMTP by its URL. All is counted in one
+window: goodput is the payload that receivers read in it. It is compared with
+the limit, if the interfaces report their speed, and trust checks are made.`,
 		Example: `  linerate measure nas
   linerate measure nas --direction both --streams 4 --duration 30s
-  linerate measure nas --latency --direction both
   linerate measure nas --protocol udp --rate-cap 500M --datagram 512
-  linerate measure nas --expect '>= 900M' --json
-  linerate measure --iperf3 nas`,
+  linerate measure --iperf3 nas
+  linerate measure http://nas/file --pace 1000`,
 		Annotations: map[string]string{
 			flagSections: `Common flags: protocol direction streams duration rate-cap datagram latency expect iperf3 name json quiet
 				Addresses and ports: port source source-port bind-no-port ipv4 ipv6 alias token
@@ -58,7 +56,8 @@ are made.`,
 				Where it is kept: out no-save
 				TCP and sockets: mss nodelay congestion-control window send-buffer receive-buffer dscp tos mode copy write-cap read-cap
 				Requests and responses: request response connections pace poll follow threads
-				Highest rate without loss: loss-free loss resolution repeats
+				DNS, HTTP and SMTP: arrivals pipeline per-connection tls insecure think timeout names query path
+				Highest rate without loss, or that meets an objective: loss-free loss find-max resolution repeats
 				As iperf3 has it: server reverse bidir udp
 				Users of an iperf3 server: iperf3-user iperf3-password iperf3-key iperf3-pkcs1`,
 			details: `What is measured, by --protocol:
@@ -72,6 +71,7 @@ The notebook keeps the measurement as a run: see linerate runs, report, compare.
 
 Further examples:
   linerate measure nas --protocol udp --loss-free --duration 60s
+  linerate measure http://nas/file --connections 8 --find-max 'latency_p99 <= 20ms'
   linerate measure nas --protocol rr --expect 'latency_p99 <= 500us'
   linerate measure -c nas -P 4 -t 30 -R
 
@@ -79,7 +79,7 @@ The last one has iperf3's options, most of which mean the same here; docs/iperf3
 
 Rates are in bits (100M, 1gbit), sizes in bytes (64K, 1MB), times in seconds or with a unit (30, 500ms).
 
-Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free found no rate; 130 interrupted, or the server was lost while it was measured.`,
+Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free or --find-max found no rate; 130 interrupted, or the server was lost while it was measured.`,
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && f.like.server == "" {
@@ -147,15 +147,17 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	}
 	var m *record.Measure
 	var run *record.Run
+	linger, end := lingering(ctx)
+	defer end()
+	o.Linger = linger
 	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {
-		linger, end := lingering(ctx)
-		defer end()
-		o.Linger = linger
 		m, run, err = conductHere(ctx, o)
 		return err
 	})
 	shown.end()
 	switch {
+	case err != nil && linger.Err() != nil:
+		return statusError{ExitInterrupted, errors.New("interrupted twice: what was measured, if anything, is not shown")}
 	case err != nil && ctx.Err() != nil:
 		return statusError{ExitInterrupted, errors.New("interrupted before anything was measured")}
 	case err != nil:
@@ -259,6 +261,16 @@ func measureLine(p measure.Progress) string {
 // options are what the flags say, or everything that is wrong with them.
 func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expectation, error) {
 	problems := append(mistakes(f.flags), f.like.apply(&f.asked.Flows, f.given)...)
+	url := ""
+	if i := slices.IndexFunc(addresses, isURL); i >= 0 {
+		url = addresses[i]
+		problems = append(problems, f.foreignProblems(addresses)...)
+		at, err := f.fromURL(url)
+		addresses = []string{at}
+		if err != nil {
+			problems, addresses = append(problems, err), nil
+		}
+	}
 	problems = append(problems, f.wrongOptions()...)
 	o := f.asked
 	o.Modes = []string{""}
@@ -269,9 +281,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	if o.Latency && f.transacts() {
 		problem("--latency is for tcp or udp, and --protocol is %s, whose latency is always measured", o.Flows.Protocol)
 	}
-	if problems = append(problems, f.searching(&o)...); f.lossFree {
-		o.LossFree = &f.search
-	}
+	problems = append(problems, f.searching(&o)...)
 	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: o.Flows.Protocol, Probe: o.Latency, LossFree: f.lossFree})
 	if err != nil && f.protocolKnown() {
 		problem("--expect: %w", err)
@@ -290,6 +300,9 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	}
 	o.Flows.Mode = "" // see modes
 	o.Flows = o.Flows.Fitted()
+	if o.URL = url; url != "" {
+		return o, expected, nil
+	}
 	if o.Iperf3 = f.iperf3.on; o.Iperf3 {
 		o.Iperf3Login, err = f.iperf3.login()
 		return o, expected, err

@@ -29,6 +29,7 @@ type measureFlags struct {
 	wait               bool
 	keep               keepFlags
 	lossFree           bool
+	findMax            string
 	search             study.LossFree
 	iperf3             iperf3Flags
 	like               iperf3Like
@@ -58,12 +59,13 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 	flags.BoolVar(&f.copies, "copy", false, "tcp: move bytes as an ordinary program does (--mode copy)")
 	durationVar(flags, &f.asked.Duration, 10*time.Millisecond, "duration", "10s", "length of the window that is measured")
 	durationVar(flags, &f.asked.Warmup, 0, "warmup", "1s", "traffic before the window, which is not counted")
-	durationVar(flags, &f.asked.Interval, 100*time.Millisecond, "interval", "1s", "length of the intervals that are reported")
+	valueVar(flags, &f.asked.Interval, reportInterval, "interval", "duration", "1s", "length of the intervals that are reported; 0: only the whole window")
 	flags.BoolVar(&f.asked.Latency, "latency", false, "tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that confirm it take --duration, those of the search a tenth")
+	flags.StringVar(&f.findMax, "find-max", "", "requests: search for the highest rate that meets an `objective`, conditions as for --expect, such as 'latency_p99 <= 20ms, errors <= 0.1%'; the trials that confirm it take --duration, those of the search a tenth, or what percentiles need")
 	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
-	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free: greatest distance of the result from a rate that loses")
-	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free: number of trials that confirm the result")
+	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free, --find-max: greatest distance of the result from a rate that fails (default of --find-max: 5%)")
+	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free, --find-max: number of trials that confirm the result (default of --find-max: 3)")
 	flags.StringArrayVar(&f.source, "source", nil, "local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
 	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")

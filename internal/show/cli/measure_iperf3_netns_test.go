@@ -147,6 +147,7 @@ func documented(t *testing.T) [][]string {
 // what this host has counted from the first byte to the last is what the server
 // says.
 func TestMeasureIperf3(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		printed := iperf3Server(t, "server", 5201, "-J")
@@ -190,6 +191,7 @@ func TestMeasureIperf3(t *testing.T) {
 // edges of the window; nobody else's bytes are on the wire. How much a stock server sends again
 // is not known.
 func TestMeasureIperf3Gaps(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		control := "cubic"
 		if known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); strings.Contains(string(known), "bbr") {

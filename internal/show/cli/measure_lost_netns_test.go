@@ -82,6 +82,7 @@ func (c *cutOff) kept(t *testing.T, host string) (m record.Measure) {
 // TestMeasureServerKilled: a server that dies is noticed at once, and what this host had
 // counted until then is the answer. What only the server counts is an error.
 func TestMeasureServerKilled(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		all := map[string]*cutOff{
 			"write":   {args: []string{}},

@@ -109,7 +109,8 @@ func serving(t *testing.T, args ...string) *served {
 // measured runs a measurement to its end.
 func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
 	t.Helper()
-	if !slices.Contains(args, flow.UDP) && !slices.Contains(args, flow.UDPRR) {
+	overUDP := flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP })
+	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(overUDP, arg) }) {
 		args = append([]string{"--congestion-control", "cubic"}, args...)
 	}
 	return measuredPlainly(t, host, args...)

@@ -1,52 +1,104 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"linerate/internal/control/measure"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
+	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/expect"
 )
 
 // searchWarmup is the warm-up of a search's trials unless another is asked for:
 // datagrams have no slow start.
 const searchWarmup = 200 * time.Millisecond
 
-// searching reads what is said of a search for the highest rate without loss.
+// Defaults of a search for the highest rate that meets an objective: latency is noisier than loss.
+const (
+	maxResolution = unit.Ratio(0.05)
+	maxRepeats    = 3
+)
+
+// searching reads what is said of a search for the highest rate without loss, or that keeps a
+// objective.
 func (f *measureFlags) searching(o *measure.Options) (problems []error) {
-	if !f.lossFree {
-		for _, flag := range []string{"loss", "resolution", "repeats"} {
-			if f.given(flag) {
-				problems = append(problems, fmt.Errorf("--%s is for a search: expected --loss-free as well", flag))
-			}
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	objective := f.given("find-max")
+	for _, flag := range []string{"loss", "resolution", "repeats"} {
+		switch {
+		case !f.given(flag) || f.lossFree:
+		case flag == "loss":
+			problem("--loss is for a search: expected --loss-free as well")
+		case !objective:
+			problem("--%s is for a search: expected --loss-free or --find-max as well", flag)
 		}
+	}
+	switch {
+	case objective:
+		return append(problems, f.objective(o)...)
+	case !f.lossFree:
 		return problems
 	}
 	if o.Flows.Protocol != flow.UDP {
-		problems = append(problems, fmt.Errorf("--loss-free is for udp, and --protocol is %s", o.Flows.Protocol))
+		problem("--loss-free is for udp, and --protocol is %s", o.Flows.Protocol)
 	}
 	if o.Flows.Direction == flow.Both {
-		problems = append(problems, errors.New("--loss-free and --direction both: expected one direction at a time"))
+		problem("--loss-free and --direction both: expected one direction at a time")
 	}
 	if o.Latency {
-		problems = append(problems, errors.New("--loss-free and --latency: expected one of them"))
+		problem("--loss-free and --latency: expected one of them")
 	}
-	f.search.Check(func(name, format string, args ...any) {
-		problems = append(problems, fmt.Errorf("--"+format, args...))
-	})
+	f.search.Check(func(name, format string, args ...any) { problem("--"+format, args...) })
 	if !f.given("warmup") {
 		o.Warmup = searchWarmup
 	}
+	o.LossFree = &f.search
+	return problems
+}
+
+// objective reads the flags of a search for the highest rate that meets an objective.
+func (f *measureFlags) objective(o *measure.Options) (problems []error) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if f.protocolKnown() && !f.transacts() {
+		problem("--find-max is for %s, and --protocol is %s, which makes no requests", source.Or(metric.Transactions.Protocols), o.Flows.Protocol)
+		return problems
+	}
+	if f.given("pace") {
+		problem("--find-max and --pace: the rate is what is searched; expected one of them")
+	}
+	if f.lossFree {
+		problem("--find-max and --loss-free: expected one of them")
+	}
+	if !f.given("resolution") {
+		f.search.Resolution = maxResolution
+	}
+	if !f.given("repeats") {
+		f.search.Repeats = maxRepeats
+	}
+	f.search.Check(func(name, format string, args ...any) { problem("--"+format, args...) })
+	objective, err := expect.Parse(f.findMax, metric.Setup{Protocol: o.Flows.Protocol})
+	switch {
+	case err != nil && f.protocolKnown():
+		problem("--find-max: %w", err)
+	case len(objective) == 0:
+		problem("--find-max: expected conditions, such as 'latency_p99 <= 20ms'")
+	case slices.Contains(objective.Metrics(), metric.Transactions.Name):
+		problem("--find-max %q: the rate is what is searched; expected conditions on other metrics, such as 'latency_p99 <= 20ms'", f.findMax)
+	}
+	o.FindMax = &measure.FindMax{Objective: objective, Resolution: f.search.Resolution, Repeats: f.search.Repeats}
 	return problems
 }
 
 // iperf3Unsuited are flags that mean nothing to an iperf3 server, and why.
 var iperf3Unsuited = []struct{ flag, why string }{
 	{"latency", "an iperf3 server answers no requests"},
+	{"find-max", "an iperf3 server answers no requests"},
 	{"loss-free", "an iperf3 server reports losses only when a test is over"},
 	{"source-port", "the ports of its connections cannot be chosen"},
 	{"bind-no-port", "the ports of its connections cannot be chosen"},

@@ -22,6 +22,7 @@ import (
 // TestMeasureProtocols: every protocol is measured from end to end, and its
 // figures agree among themselves.
 func TestMeasureProtocols(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "client")
 		s := serving(t)
@@ -39,7 +40,7 @@ func TestMeasureProtocols(t *testing.T) {
 			m := run(t, "--protocol", "udp", "--rate-cap", "20mbit", "--datagram", "512", "--direction", "both", "--expect", "lost <= 50%, <= 24mbit, >= 1mbit")
 			for _, d := range m.Directions {
 				g := d.Datagrams
-				if g == nil || g.Sent <= 0 || g.Received > g.Sent+100 || d.ReceivedBytes != 512*(g.Received+g.Duplicates) || m.Lost == nil || len(d.Intervals) < 1 {
+				if g == nil || g.Sent <= 0 || g.Received > g.Sent+g.Sent/10+100 || d.ReceivedBytes != 512*(g.Received+g.Duplicates) || m.Lost == nil || len(d.Intervals) < 1 {
 					t.Errorf("%s: %d bytes, %+v", d.Direction, d.ReceivedBytes, g)
 				}
 			}
@@ -55,7 +56,13 @@ func TestMeasureProtocols(t *testing.T) {
 		})
 		for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 			t.Run(protocol, func(t *testing.T) {
-				m := run(t, "--protocol", protocol, "--connections", "4", "--request", "32", "--response", "200", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s")
+				args := []string{"--protocol", protocol, "--connections", "4", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s"}
+				for option, size := range map[string]string{"request": "32", "response": "200"} {
+					if flow.Find(option).For(protocol) {
+						args = append(args, "--"+option, size)
+					}
+				}
+				m := run(t, args...)
 				l, x := m.LatencyUs, m.Transactions
 				if l == nil || x == nil || x.Done < 5 || m.RatePerS <= 0 || m.CPUUsPerTransaction <= 0 {
 					t.Fatalf("document %+v", m)
@@ -81,7 +88,7 @@ func TestMeasureProtocols(t *testing.T) {
 			})
 		}
 		t.Run("follow", func(t *testing.T) {
-			for _, protocol := range flow.Names(flow.Protocol.Transactional) {
+			for _, protocol := range flow.Find("follow").Protocols {
 				m := run(t, "--protocol", protocol, "--follow")
 				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(m.Flows[0].ModeNote)
 				if at == nil || at[1] != at[2] {

@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 // of two directions at once is held back by what holds it back alone; and a search for the
 // highest rate without loss does not promise more than that.
 func TestMeasureShaper(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		plainPair(t)
 		serving(t)
@@ -98,6 +100,40 @@ func plainPair(t *testing.T) {
 	}
 }
 
+// TestMeasureTwoInterfaces: of two interfaces with a shaper each, a flow is held back by its own
+// alone; where frames take the other one (ARP flux), by that one.
+func TestMeasureTwoInterfaces(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		plainPair(t)
+		kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth1", "type", "veth", "peer", "name", "eth1", "netns", "client")
+		for host, address := range map[string]string{"server": "10.0.1.1/24", "client": "10.0.1.2/24"} {
+			kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth1")
+			kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth1", "up")
+		}
+		serving(t)
+		for _, rate := range []string{"30mbit", ""} {
+			for port, rate := range map[string]string{"eth0": "50mbit", "eth1": rate} {
+				if rate != "" {
+					kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", port, "root", "tbf", "rate", rate, "burst", "31250", "limit", "150k")
+				} else {
+					kerneltest.Do(t, "tc", "-n", "server", "qdisc", "delete", "dev", port, "root")
+				}
+			}
+			m, status, said := measured(t, "client", "10.0.0.1", "10.0.1.1", "--direction", "read", "--duration", "2s")
+			if len(m.Flows) != 2 {
+				t.Fatalf("exit status %d: %s", status, said)
+			}
+			for i, f := range m.Flows {
+				port := fmt.Sprint("server.eth", i)
+				if full := f.LimitedBy == bottleneck.FullLink; full != (i == 0 || rate != "") || full && !strings.Contains(f.LimitedWhy, port) {
+					t.Errorf("eth1 at %q: %s by %s: %q; %s", rate, f.ID, port, f.LimitedBy, f.LimitedWhy)
+				}
+			}
+		}
+	})
+}
+
 // TestMeasureInterrupted: the first signal ends the window, and what it measured is printed;
 // before the window there is nothing to print.
 func TestMeasureInterrupted(t *testing.T) {
@@ -146,6 +182,21 @@ func TestMeasureInterrupted(t *testing.T) {
 				t.Errorf("%s", out.String())
 			}
 		}
+		cmd := in(t, "client", "measure", "10.0.0.1", "--quiet", "--duration", "60s", "--rate-cap", "100mbit")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * time.Second)
+		for range 2 {
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			time.Sleep(50 * time.Millisecond)
+		}
+		_ = cmd.Wait()
+		if said := errs.String(); cmd.ProcessState.ExitCode() != ExitInterrupted || strings.Contains(said, "before anything was measured") {
+			t.Errorf("interrupted twice: exit status %d: %s", cmd.ProcessState.ExitCode(), said)
+		}
 	})
 }
 
@@ -173,6 +224,7 @@ func TestMeasureAcknowledgementsShare(t *testing.T) {
 // TestMeasureBothWays: a link between the two ends, which they do not know, holds flows back
 // in both directions at once as it does in one.
 func TestMeasureBothWays(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		for _, host := range []string{"server", "client"} { // what is left is at the switch

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/bottleneck"
@@ -17,6 +18,7 @@ import (
 // is predicted for it do not depend on what applies the delay and the loss: the choice of
 // the lab, the emulator, and netem where the kernel has it.
 func TestMechanismsAgree(t *testing.T) {
+	kerneltest.Long(t)
 	want := map[string]string{
 		"client1": bottleneck.FullLink,
 		"client2": bottleneck.RateCap,

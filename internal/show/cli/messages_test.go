@@ -48,7 +48,7 @@ var wrongLines = []struct{ line, want string }{
 	{"limits goodput --vlan --family ipv6", "--vlan needs a value before --family: a whole number, 0 to 2"},
 	{"limits goodput --rate --vlan=1", "--rate needs a value before --vlan: "},
 	{"measure nas --streams -R", "--streams needs a value before -R: "},
-	{"limits ecmp --links 4 --target 95", "95 percent is written 95% or 0.95"},
+	{"limits ecmp --links 4 --target 95", "\"95\" is not a ratio: it has no %; expected 95%"},
 	{"limits goodput --timestamps=maybe", `--timestamps "maybe": expected true or false`},
 	{"run arp-flux --seed abc", `--seed "abc": expected a whole number of at least 0`},
 	{"plot latest --scale big", `--scale "big": expected a number`},
@@ -66,8 +66,10 @@ var wrongLines = []struct{ line, want string }{
 	{"limits bdp --answer 8", "it has no unit; expected 8B, 8KiB or 8MiB"},
 	{"limits goodput --protocol udp --mss 1000", "--mss is for --protocol tcp"},
 	{"doctor --host", "--host needs a host, such as root@nas"},
-	{"doctor --probe", "--probe needs a peer (send some packets to a peer, an address or a name, and to this host's name servers)"},
+	{"doctor --probe", "--probe needs a peer (send some packets to a peer, an address or a name, and to the host's name servers)"},
 	{"prove arp-flx", `did you mean "arp-flux"? (linerate doctor --list has them)`},
+	{"doctor --explain rp-filter", `did you mean "rp-filter-drop", "strict-rp-filter" or "loose-rp-filter"? (linerate doctor --list has them)`},
+	{"doctor --via env --probe nas;reboot", `--probe "nas;reboot": expected an address or a name`},
 	{"doctor --explain arp-flx", `did you mean "arp-flux"? (linerate doctor --list has them)`},
 	{"measure nas --expect latency_p99␣<␣=␣5ms", "expected <= without a space between"},
 	{"doctor arp.txt", "linerate doctor --paste arp.txt"},
@@ -95,6 +97,9 @@ var wrongLines = []struct{ line, want string }{
 	// Equivalents, numbers of arguments, names of verbs and runs.
 	{"limits goodput -6", "unknown flag: -6; here: --family ipv6"},
 	{"limits goodput --udp", "here: --protocol udp"},
+	{"limits goodput --vxlan", "here: --tunnel vxlan"},
+	{"limits goodput --tunnel-family ipv6", "--tunnel-family is for --tunnel"},
+	{"measure 192.0.2.300", "is no IPv4 address: expected four numbers"},
 	{"limits bdp --delay 30ms", "here: --rtt, twice the delay"},
 	{"run arp-flux --blocks 3", "here: --replicates"},
 	{"serve -s", "here: not needed: linerate serve"},
@@ -114,7 +119,7 @@ var wrongLines = []struct{ line, want string }{
 	// Addresses and ports.
 	{"measure", "such as linerate measure 192.0.2.1"},
 	{"measure nas -t 5minutes", "such as 25ms, 30s or 5m"},
-	{"measure http://127.0.0.1", "without http://"},
+	{"measure ftp://127.0.0.1", "expected dns://"},
 	{"limits goodput --vlan --ipv6", "--vlan --ipv6: expected a whole number, 0 to 2"},
 	{"measure --dir both 127.0.0.1", "did you mean --direction?"},
 	{"measure 127.0.0.1:99999", `port "99999": expected 1 to 65535`},
@@ -215,6 +220,10 @@ func TestBudgetCommands(t *testing.T) {
 	}
 	if text := f.continueCommand(r); text != command+"; linerate tune --run tune-7" {
 		t.Errorf("%q", text)
+	}
+	r.Proven = &record.Proven{Run: "tune-8"}
+	if text := f.continueCommand(r); text != "" {
+		t.Errorf("its settings are proven and kept: %q", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // TestNewStudiesRun: what templates make is run, with few and short trials.
 func TestNewStudiesRun(t *testing.T) {
+	kerneltest.Long(t)
 	kerneltest.RequireNamespaces(t)
 	for _, test := range []struct {
 		kind       string

@@ -61,6 +61,7 @@ var outputs = map[string]output{
 	"lab shell": {lines: []string{"", "--lab a-lab-that-is-not-there-and-has-a-long-name h1"}},
 	"serve":     {lines: []string{"-p 5203 --listen :5204", "--allow x --max-rate fast --iperf3 5201"}, print: shownServing},
 	"measure":   {lines: []string{"127.0.0.1:1 --duration 1s --no-save", "127.0.0.1 --streams 0 --duration x --protocol sctp"}, print: shownMeasurements},
+	"replay":    {lines: []string{"missing.pcap --interface eth0", "host.json --interface eth0", "host.json --speed fast --pace 0 --map 10.0.0.0/8=192.0.2.0/24 --source-mac x"}, print: shownReplays},
 	"runs":      {lines: []string{"", "--grep cable", "--study nothing", "--since soon"}, whole: isID},
 	"runs rm":   {lines: []string{"nothing --yes", "gone-WIDTH --yes", "arp-flux-7"}},
 	"report":    {lines: append(keptRuns(), "nothing", "loaded-7 --out out-WIDTH --html page.html", "loaded-7 --out a/directory/whose/path/is/longer/than/most/terminals/are/wide/WIDTH")},
@@ -255,6 +256,17 @@ func shownMeasurements(*testing.T) (texts []string) {
 		texts = append(texts, printed(func(s streams) error { return asText(present.Measure(m))(s.out) }))
 	}
 	return texts
+}
+
+// shownReplays have each part that the result of a replay can have.
+func shownReplays(*testing.T) []string {
+	late := &record.Distribution{Count: 300_000, MinUs: 0.1, MeanUs: 812.5, P50Us: 712.3, P90Us: 1512.2, P99Us: 12_345.6, P999Us: 23_456.7, P9999Us: 34_567.8, MaxUs: 45_678.9}
+	r := &record.Replay{
+		Interface: "enp129s0f0np0", Mode: "af_packet", Refused: "program that transmits frames: operation not permitted", Frames: 1_234_567, Passes: 3, Sent: 3_000_000, SentBytes: 4_321_000_000,
+		ScheduleS: 71.3, TookS: 100.02, PerS: 29_994, Bps: 345.6e6, Lateness: late, BlockedS: 12.34, Truncated: 1234, Earlier: 56,
+		Received: &record.ReplayReceived{Interface: "enp129s0f1np1", Received: 2_900_000, Lost: 100_000, Altered: 12, Reordered: 3456, Duplicates: 78, Other: 901_234, Overrun: 5678, Merged: 9, Latency: late},
+	}
+	return []string{printed(func(s streams) error { return asText(present.Replay(r))(s.out) })}
 }
 
 func shownTuning(t *testing.T) (texts []string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"linerate/internal/control/notebook"
 	"linerate/internal/host/hoststate"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
@@ -52,7 +53,8 @@ trust check failed; 130 interrupted.`,
 		Example: `  linerate prove arp-flux
   linerate prove arp-flux my-nas.yaml --duration 5s
   linerate prove receive-buffer-small --host root@nas --host root@client
-  linerate prove sack-off --via 'a=ip netns exec a' --via 'b=ip netns exec b' --yes`,
+  linerate prove sack-off --yes \
+      --via 'a=ip netns exec a' --via 'b=ip netns exec b'`,
 		Annotations: map[string]string{flagSections: `Common flags: run host via yes duration replicates json quiet
 			Where: treatment network
 			Trials: until budget seed set wait trust allow-machine-settings
@@ -180,10 +182,39 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 		return nil, nil, err
 	}
 	p, err = proof.OfRun(from, args[0], f.treatment)
-	if err != nil && !errors.Is(err, proof.ErrNone) {
+	switch {
+	case err != nil && !errors.Is(err, proof.ErrNone):
 		err = usageError(err)
+	case err != nil && f.run == "" && len(args) == 1:
+		if earlier := earlierWith(ctx, args[0]); earlier != "" {
+			err = fmt.Errorf("%w\nThe latest run that has it is %s: linerate prove %s --run %[2]s", err, earlier, args[0])
+		}
 	}
 	return p, from, err
+}
+
+// mostEarlier is among how many runs one with a finding is looked for.
+const mostEarlier = 100
+
+// earlierWith is the latest run of a study with a finding that settings remove; empty: none of
+// the latest ones is known to have it.
+func earlierWith(ctx context.Context, finding string) string {
+	store, err := readNotebook(ctx)
+	if err != nil {
+		return ""
+	}
+	defer store.Close()
+	list, err := store.Runs(ctx, notebook.Filter{Limit: mostEarlier})
+	if err != nil {
+		return ""
+	}
+	for _, summary := range list {
+		run, err := store.Run(ctx, summary.ID)
+		if err == nil && run.StudyFile != "" && slices.ContainsFunc(run.Findings, func(f record.Finding) bool { return f.ID == finding && len(f.Settings) > 0 }) {
+			return run.ID
+		}
+	}
+	return ""
 }
 
 // baseline tries a study without what it varies, once, for its findings.
@@ -236,7 +267,7 @@ func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.P
 	if !f.quiet {
 		say(s.err, "linerate: reading the hosts for 3s\n")
 	}
-	snapshots, err := snapshotsOf(ctx, named, over)
+	snapshots, err := snapshotsOf(ctx, named, over, probeFlags{})
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ func refused(t *testing.T, dir string, status int, args ...string) string {
 // TestProveOfRun: the fix of a finding of the latest run is proved on its lab, in the treatment
 // in which it was found; of a study whose baseline is tried first, the same.
 func TestProveOfRun(t *testing.T) {
+	kerneltest.Parallel(t)
 	dir := t.TempDir()
 	made := runLab(t, dir, labFile(t, "small.yaml"), "--seed", "7")
 	longer := []string{"--duration", "1s", "--seed", "3"}
@@ -131,6 +132,7 @@ func proveBuffer(t *testing.T, dir string, rmemOfB func() string, args ...string
 // TestProveOverDelay: the fix of a receive buffer that doctor finds improves goodput over a path
 // with delay. The hosts, of a lab that is kept up, are reached by a command.
 func TestProveOverDelay(t *testing.T) {
+	kerneltest.Long(t)
 	l := labUpFor(t, "delay.yaml")
 	l.ask(t, "b", "sysctl", "-q", "-w", "net.ipv4.tcp_rmem=4096 16384 32768")
 	via := func(host string) string {
@@ -144,6 +146,7 @@ func TestProveOverDelay(t *testing.T) {
 
 // TestProveWithoutDelay: without delay the same fix makes no difference.
 func TestProveWithoutDelay(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
 		// On a busy machine the interval may be wider than the margin.
@@ -156,6 +159,7 @@ func TestProveWithoutDelay(t *testing.T) {
 // TestProveAsks: real hosts are not changed without --yes where there is no terminal; a finding
 // that is not there, or that no setting removes, is said to be so.
 func TestProveAsks(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
 		kerneltest.Do(t, "ip", "-n", "b", "route", "add", "blackhole", "10.9.0.0/16")
@@ -180,6 +184,7 @@ func TestProveAsks(t *testing.T) {
 // TestProveInterrupted: a host has its own value again after SIGINT, at any time: here while
 // the fix is applied.
 func TestProveInterrupted(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
 		cmd := command(t, t.Context(), dir, append([]string{"prove", "receive-buffer-small", "--yes", "--set", "workload.warmup=5s"}, via...)...)

@@ -14,6 +14,7 @@ import (
 // TestQdiscInALab: over each mechanism that this kernel has, a qdisc is the queue of the
 // link, which keeps its rate.
 func TestQdiscInALab(t *testing.T) {
+	kerneltest.Parallel(t)
 	file := labFile(t, "queue.yaml")
 	cases := [][]string{{file, "--set", "topology.links[0].jitter=0s", "--set", "topology.links[0].delay=0s"}}
 	for _, m := range topology.Mechanisms {

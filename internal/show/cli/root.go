@@ -151,6 +151,7 @@ func newRoot(s streams) *cobra.Command {
 		newLabCommand(s),
 		newServeCommand(s),
 		newMeasureCommand(s),
+		newReplayCommand(s),
 		newRunsCommand(s),
 		newReportCommand(s),
 		newCompareCommand(s),

@@ -41,8 +41,12 @@ func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
+	if err := topologyAlone(file, text); err != nil {
+		return nil, usageError(err)
+	}
 	plan, err := f.planOf(file, text)
 	if err == nil {
+		locate(&plan.Study.Topology, nameOrFile)
 		f.options.Published, err = published(nameOrFile, plan.Study)
 	}
 	return plan, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ type snapshotFlags struct {
 	name   string
 	out    string
 	redact bool
+
+	probing probeFlags
 }
 
 func newSnapshotCommand(s streams) *cobra.Command {
@@ -38,7 +41,8 @@ memory, clock and resolver. With --over, packets that the kernel drops in the
 meantime are counted by reason, as root.
 
 Nothing on the host is changed. ARP requests are sent for the addresses of its
-neighbours and its own. Without root some parts are missing, each with the reason.
+neighbours and its own; with --probe, some packets to a peer as by linerate doctor.
+Without root some parts are missing, each with the reason.
 
 With --redact addresses and names are replaced, each always by the same one, so
 that equal prefixes stay equal; names of programs and interfaces stay.`,
@@ -47,13 +51,18 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
   ssh root@nas linerate snapshot | linerate doctor -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(append(mistakes(cmd.Flags()), f.check())...); err != nil {
+			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), []error{f.check()}, f.probing.check(cmd.Flags(), false))...); err != nil {
 				return usageError(err)
+			}
+			probes, err := f.probing.run(cmd.Context())
+			if err != nil {
+				return err
 			}
 			snapshot, err := hoststate.Read(cmd.Context(), hoststate.Options{Name: f.name, Over: f.over})
 			if err != nil {
 				return err
 			}
+			snapshot.State.Probes = probes
 			return f.write(s, snapshot)
 		},
 	}
@@ -61,6 +70,7 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
 	durationVar(flags, &f.over, 0, "over", "0s", "read the counters twice, so long apart; 0s: once, since boot")
 	flags.StringVar(&f.name, "name", "", "the host's `name` in the document (default: its host name)")
 	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output")
+	f.probing.define(flags)
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and names")
 	return cmd
 }

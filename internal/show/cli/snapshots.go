@@ -23,20 +23,22 @@ import (
 const reachTimeout = time.Minute
 
 // snapshotsOf executes linerate snapshot on hosts, on all at the same time.
-func snapshotsOf(ctx context.Context, hosts []reached, over time.Duration) ([]record.HostSnapshot, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, over+reachTimeout, fmt.Errorf("no answer within %s", over+reachTimeout))
+func snapshotsOf(ctx context.Context, hosts []reached, over time.Duration, probing probeFlags) ([]record.HostSnapshot, error) {
+	within := over + reachTimeout + probing.timeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %s", within))
 	defer cancel()
 	list, errs := make([]record.HostSnapshot, len(hosts)), make([]error, len(hosts))
 	var all sync.WaitGroup
 	for i, h := range hosts {
-		all.Go(func() { list[i], errs[i] = h.snapshot(ctx, over) })
+		all.Go(func() { list[i], errs[i] = h.snapshot(ctx, over, probing.words()) })
 	}
 	all.Wait()
 	return list, errors.Join(errs...)
 }
 
-func (h reached) snapshot(ctx context.Context, over time.Duration) (snapshot record.HostSnapshot, err error) {
+func (h reached) snapshot(ctx context.Context, over time.Duration, flags []string) (snapshot record.HostSnapshot, err error) {
 	words := append(h.command[1:len(h.command):len(h.command)], programName(h.command[0]), "snapshot", "--over", over.String())
+	words = append(words, flags...)
 	what := strings.Join(append([]string{h.command[0]}, words...), " ")
 	cmd := proc.Command(h.command[0], words...)
 	out, errs := &proc.FirstBytes{Most: largestSnapshot}, &proc.FirstBytes{Most: 4 << 10}
@@ -168,6 +170,9 @@ func reachedHosts(hosts, via []string) (list []reached, err error) {
 		words := strings.Fields(command)
 		if len(words) == 0 {
 			return nil, fmt.Errorf("--via %q: expected a command, such as 'nas=ip netns exec nas'", text)
+		}
+		if strings.ContainsAny(command, `"'\\`) {
+			return nil, fmt.Errorf("--via %q: the command is split at spaces, without a shell; expected no quotes: a script can have them", text)
 		}
 		list = append(list, reached{name, words})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/trust"
 )
 
@@ -31,6 +32,7 @@ func needs(t *testing.T, programs ...string) {
 // of iperf3's and iperf's connections is what the ports carried, and what their
 // receivers say of their own time.
 func TestTools(t *testing.T) {
+	kerneltest.Parallel(t)
 	needs(t, "iperf3", "iperf")
 	run := runLab(t, t.TempDir(), labFile(t, "tools.yaml"), "--seed", "7", "--budget", "14s")
 	if len(run.Trials) < 2 {
@@ -79,6 +81,93 @@ func TestTools(t *testing.T) {
 		if s := trial.ToolReported; s == nil || s.Processes != 4 || s.Tool != name || math.Abs(s.GoodputBps-counted) > 1 {
 			t.Errorf("%s: %+v, counted %g", name, s, counted)
 		}
+	}
+}
+
+// TestToolDescribed: of iperf3 as a study describes it linerate counts what it counts of
+// the iperf3 that it knows, and both agree with what the program prints; a figure with a
+// tenth added to it is contradicted.
+func TestToolDescribed(t *testing.T) {
+	needs(t, "iperf3", "awk")
+	run := runLab(t, t.TempDir(), labFile(t, "tools-described.yaml"), "--seed", "7", "--budget", "12s")
+	goodput := map[string]float64{}
+	for _, trial := range run.Trials {
+		s := trial.ToolReported
+		if s == nil || len(trial.Flows) != 1 || !trial.Flows[0].Alive || trial.Flows[0].SenderInfo == nil {
+			t.Fatalf("%s: %+v", trial.Treatment, trial)
+		}
+		goodput[trial.Treatment] = trial.GoodputBps
+		over := run.Topology
+		for _, c := range trust.Trial(trial, &over) {
+			if added := trial.Treatment == "added"; c.Check == trust.ToolAgrees && c.Pass == added || c.Check == trust.Wire && !c.Pass {
+				t.Errorf("%s: %+v of %+v", trial.Treatment, c, s)
+			}
+		}
+		if off := s.SumBps / s.GoodputBps; trial.Treatment == "added" && (off < 1.05 || off > 1.15) {
+			t.Errorf("says %.3f of what was received", off)
+		}
+	}
+	if len(goodput) != 3 || math.Abs(goodput["described"]/goodput["built-in"]-1) > 0.03 {
+		t.Errorf("counted %v", goodput)
+	}
+}
+
+// TestApplicationTools: linerate's servers answer the clients of others, and what they have
+// answered is what the clients say.
+func TestApplicationTools(t *testing.T) {
+	needs(t, "wrk", "ab", "h2load", "dnsperf", "smtp-source")
+	run := runLab(t, t.TempDir(), labFile(t, "tools-applications.yaml"), "--seed", "7", "--replicates", "1")
+	if len(run.Trials) != 5 {
+		t.Fatalf("%d trials", len(run.Trials))
+	}
+	for _, trial := range run.Trials {
+		name, f, within := trial.Treatment, trial.Flows[0], 0.3
+		if name == "dnsperf" {
+			within = 0.6 // where CPUs are busy, it sends unevenly
+		}
+		if !f.Alive || f.Transactions == nil || f.Transactions.Answered < 10 || f.TransactionsPerS == 0 {
+			t.Errorf("%s: %+v, %+v", name, f, f.Transactions)
+			continue
+		}
+		said := trial.Tools[0]
+		switch {
+		case said.Tool != name || said.Error != "" || said.TookS == 0:
+			t.Errorf("%s: %+v", name, said)
+		case name == "smtp-source":
+			if said.TransactionsPerS != 0 || trial.ToolReported != nil {
+				t.Errorf("%s prints a figure: %+v", name, said)
+			}
+		// The window is a part of the client's time.
+		case math.Abs(said.TransactionsPerS/f.TransactionsPerS-1) > within || said.LatencyUs < 5000 || said.Seconds < 1:
+			t.Errorf("%s: says %.1f/s in %.2f s, %.0f us; %.1f/s were answered", name, said.TransactionsPerS, said.Seconds, said.LatencyUs, f.TransactionsPerS)
+		}
+	}
+}
+
+// TestDiskOrWire: of a server whose disk is slow the application is what holds the flow, with
+// any number of connections, and of one whose disk is fast it is not; over equal-cost links
+// more connections than one carry more than one link.
+func TestDiskOrWire(t *testing.T) {
+	kerneltest.Parallel(t)
+	needs(t, "nbdkit", "nbdcopy")
+	run := runLab(t, t.TempDir(), "disk-or-wire", "--seed", "7", "--replicates", "1")
+	bps, by := map[string]float64{}, map[string]string{}
+	for _, trial := range run.Trials {
+		bps[trial.Treatment], by[trial.Treatment] = trial.GoodputBps, trial.Flows[0].LimitedBy
+		several := strings.Contains(trial.Treatment, "8 connections")
+		if links := map[bool]float64{false: 1, true: 2}[several]; trial.LimitBps < links*45e6 || trial.LimitBps > links*50e6 {
+			t.Errorf("%s: a limit of %.1f Mbit/s", trial.Treatment, trial.LimitBps/1e6)
+		}
+		if len(trial.Flows) != 1 || (trial.Flows[0].SenderInfo == nil) != several {
+			t.Errorf("%s: %d flows, %+v", trial.Treatment, len(trial.Flows), trial.Flows[0])
+		}
+	}
+	const slow1, slow8, fast1, fast8 = "slow disk, 1 connection", "slow disk, 8 connections", "fast disk, 1 connection", "fast disk, 8 connections"
+	if by[slow1] != bottleneck.Application || by[slow8] != bottleneck.Application || by[fast8] == bottleneck.Application {
+		t.Errorf("held by %q", by)
+	}
+	if bps[slow1] == 0 || bps[slow1] > 0.7*bps[fast1] || bps[slow8] > 0.5*bps[fast8] || bps[fast8] < 1.3*bps[fast1] {
+		t.Errorf("goodput %v", bps)
 	}
 }
 

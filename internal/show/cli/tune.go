@@ -40,7 +40,8 @@ linerate (--lists).`,
 		Example: `  linerate tune /etc/sysctl.d /etc/sysctl.conf
   linerate tune linux-10g --rate 1gbit --rtt 50ms --ablate
   linerate tune nas.conf --on path.yaml --host nas --keep 90-nas.conf
-  linerate tune nas.conf --on path.yaml --search net.ipv4.tcp_rmem.max=4MiB..64MiB`,
+  linerate tune nas.conf --on path.yaml \
+      --search net.ipv4.tcp_rmem.max=4MiB..64MiB`,
 		Annotations: map[string]string{
 			flagSections: `Common flags: lint lists on rate rtt loss ablate keep host json quiet
 				What is judged: response margin accept-goodput accept-latency search
@@ -190,6 +191,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
+	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
 	warned := map[string]bool{} // of an earlier run of this list
 	o.Planned = func(p *study.Plan, reserve int) {
 		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
@@ -240,9 +242,9 @@ func (f tuneFlags) carryOn(made *tune.RunError) string {
 }
 
 // continueCommand makes the blocks that a run's budget had no time for, in a budget that is
-// enough, and answers anew; empty: its budget did not end the run.
+// enough, and answers anew; empty: its budget did not end the run, or its settings are proven.
 func (f tuneFlags) continueCommand(r *record.Run) string {
-	if r.Status != record.StatusBudget || r.Blocks() == 0 {
+	if r.Status != record.StatusBudget || r.Blocks() == 0 || r.Proven != nil {
 		return ""
 	}
 	then := "linerate tune --run " + r.ID
@@ -271,7 +273,7 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
 	}
-	if len(runs) > 0 {
+	if len(runs) > 0 && result.Continue == "" {
 		result.Continue = f.continueCommand(runs[0])
 	}
 	var pages []string
@@ -280,7 +282,11 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 			pages = append(pages, filepath.Join(f.directory(r.ID), "report.html"))
 		}
 	}
-	err := errors.Join(noteProof(ctx, result), s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages))))
+	var noted error
+	if f.options.Keep != "" { // without it the proof is the notebook's
+		noted = noteProof(ctx, result)
+	}
+	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages))))
 	switch {
 	case err != nil:
 		return err

@@ -132,6 +132,7 @@ func runTuneSaying(t *testing.T, dir string, args ...string) (*record.Tune, stri
 // gives the effect again in a lab that was just made, where the answer says what
 // became of latency, too.
 func TestTune(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := hostsToTune(t)
 		before := tuned(t)
@@ -167,7 +168,7 @@ func TestTune(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := settingfile.Read(keptAs, text, "").Lines
-		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" || !strings.Contains(string(text), "improves") {
+		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" || !strings.Contains(string(text), "improves") || !strings.Contains(string(text), "# was 2; ") {
 			t.Fatalf("kept:\n%s", text)
 		}
 		t.Log(result.Answer)

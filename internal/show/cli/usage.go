@@ -138,6 +138,7 @@ var equivalents = map[string]map[string]string{
 		"4": "--family ipv4", "ipv4": "--family ipv4", "6": "--family ipv6", "ipv6": "--family ipv6",
 		"u": "--protocol udp", "udp": "--protocol udp", "l": "--datagram", "length": "--datagram", "M": "--mss", "set-mss": "--mss",
 		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "m": "--mtu", "J": "--json",
+		"vxlan": "--tunnel vxlan", "gre": "--tunnel gre", "geneve": "--tunnel geneve", "ipip": "--tunnel ipip", "wireguard": "--tunnel wireguard",
 	},
 	"bdp": {
 		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay", "latency": "--rtt",

@@ -120,6 +120,14 @@ func noShorter(parse func(string) (unit.Duration, error), least time.Duration) f
 	}
 }
 
+// reportInterval reads the length of intervals; 0: none, as iperf3's -i.
+func reportInterval(text string) (time.Duration, error) {
+	if strings.Trim(text, "0") == "" && text != "" {
+		return 0, nil
+	}
+	return noShorter(unit.ParseDuration, 100*time.Millisecond)(text)
+}
+
 // bitsPerSecond is unit.ParseBitRate as a number.
 func bitsPerSecond(text string) (float64, error) {
 	rate, err := unit.ParseBitRate(text)

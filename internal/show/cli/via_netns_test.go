@@ -17,6 +17,7 @@ import (
 // as of a lab, and expects the same answer; and afterwards the hosts are as they
 // were.
 func TestHostsReachedByVia(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		hosts, real := realHosts(t, dir)

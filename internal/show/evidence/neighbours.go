@@ -37,15 +37,12 @@ type neighbourRow struct {
 // hosts are listed, not the rest of a real host's table.
 func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*document.Table) {
 	delivers := map[string][]string{}
-	for _, h := range t.Hosts {
-		if len(h.Snapshot.FDB) == 0 {
-			continue
-		}
-		entries := slices.DeleteFunc(slices.Clone(h.Snapshot.FDB), func(e record.FDBEntry) bool { return e.Local })
+	for _, h := range t.ForwardingTables() {
+		entries := slices.DeleteFunc(slices.Clone(h.Entries), func(e record.FDBEntry) bool { return e.Local })
 		slices.SortStableFunc(entries, func(a, b record.FDBEntry) int {
 			return cmp.Or(words.Natural(a.Peer, b.Peer), words.Natural(a.Interface, b.Interface))
 		})
-		table := &document.Table{Caption: h.Host + ": forwarding table", Columns: []document.Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
+		table := &document.Table{Caption: h.Switch + ": forwarding table", Columns: []document.Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
 		for _, e := range entries {
 			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
 			delivers[mac] = words.Distinct(delivers[mac], far)

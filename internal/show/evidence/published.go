@@ -90,6 +90,11 @@ func ToolReports(v *view.View) *document.Table {
 			continue
 		}
 		how, predicted := cmp.Or(s.Method, "counted at the sender"), ""
+		if s.TransactionsPerS != 0 {
+			perS := func(n float64) string { return fmt.Sprintf("%.4g/s", n) }
+			t.Add(v.Label(r, c), how, perS(s.TransactionsPerS), perS(s.CountedTransactionsPerS), perS(s.TransactionsPerS-s.CountedTransactionsPerS), "")
+			continue
+		}
 		if s.PredictedBps != 0 {
 			predicted = number.Round(s.PredictedBps*v.Scale.Per, 2)
 		}

@@ -26,11 +26,27 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	}
 	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", unit.FormatCount(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), l.ConfirmS)
 	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
+	if text := stillFilling(l); text != "" {
+		rows = append(rows, []string{"", "", text})
+	}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
 	if l.ConfirmS < rfcTrial {
 		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", rfcTrial, rfcTrial)})
 	}
 	return append(rows, lossTrialRows(l)...)
+}
+
+// stillFilling says how much less than was sent arrived in a trial that confirmed the rate, where
+// that is more than half of the search's resolution: a queue on the path was filling, so that
+// longer trials find less; "": as much arrived.
+func stillFilling(l *record.LossFree) string {
+	for _, t := range l.Trials {
+		if queued := t.OfferedBps - t.ReceivedBps; t.Confirms && t.Pass && t.ReceivedBps > 0 && t.OfferedBps >= l.RateBps && queued > l.Resolution/2*t.OfferedBps {
+			return fmt.Sprintf("%s of it arrived in a trial: a queue on the path took in the rest, %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
+				unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
+		}
+	}
+	return ""
 }
 
 // lossFreeWhy is why the rate is not higher.
@@ -53,45 +69,60 @@ func lossFreeWhy(l *record.LossFree) string {
 	return text
 }
 
+// found is what came of a trial's search, if it was one: its rate, why that is not higher, or
+// why there is none, and the trials by which it was found.
+type found struct {
+	rate, why string
+	table     string // of their data
+	trials    [][]string
+}
+
+func foundBy(t *record.Trial) (f found, searched bool) {
+	switch {
+	case t.LossFree != nil && t.LossFree.RateBps == 0:
+		return found{"", t.LossFree.Why, "search", lossTrialRows(t.LossFree)}, true
+	case t.LossFree != nil:
+		return found{unit.FormatRate(t.LossFree.RateBps), lossFreeWhy(t.LossFree), "search", lossTrialRows(t.LossFree)}, true
+	case t.FindMax != nil:
+		return found{findMaxRate(t.FindMax), findMaxWhy(t.FindMax), "find_max", findMaxTrialRows(t.FindMax)}, true
+	}
+	return found{}, false
+}
+
 // SearchReasons say of each treatment's first search why it found no more.
 func SearchReasons(run *record.Run) (list []string) {
 	said := map[string]bool{}
 	for _, trial := range run.Trials {
-		l := trial.LossFree
-		if l == nil || said[trial.Treatment] {
+		f, searched := foundBy(&trial)
+		if !searched || said[trial.Treatment] {
 			continue
 		}
 		said[trial.Treatment] = true
-		why := lossFreeWhy(l)
-		if l.RateBps == 0 {
-			why = l.Why
-		}
-		list = append(list, fmt.Sprintf("%s: %s (%s)", trial.Treatment, why, words.Count(len(l.Trials), "trial")))
+		list = append(list, fmt.Sprintf("%s: %s (%s)", trial.Treatment, f.why, words.Count(len(f.trials), "trial")))
 	}
 	return list
 }
 
-// Searches are the trials of each search for the highest rate without loss, in
-// their order; nil: there was none.
-func Searches(run *record.Run) []document.Block {
-	list := []document.Block{document.Prose{Name: "search", Data: export.Rows(run, "search"), Text: "The trials of each search, in their order."}}
+// Searches are the trials of each search for the highest rate, in their order; nil: there
+// was none.
+func Searches(run *record.Run) (list []document.Block) {
 	for _, t := range run.Trials {
-		l := t.LossFree
-		if l == nil {
+		f, searched := foundBy(&t)
+		if !searched {
 			continue
 		}
-		came := l.Why
-		if l.RateBps > 0 {
-			came = unit.FormatRate(l.RateBps) + "; " + lossFreeWhy(l)
+		if len(list) == 0 {
+			list = []document.Block{document.Prose{Name: f.table, Data: export.Rows(run, f.table), Text: "The trials of each search, in their order."}}
+		}
+		came := f.why
+		if f.rate != "" {
+			came = f.rate + "; " + f.why
 		}
 		table := &document.Table{Columns: []document.Column{{Head: "rate"}, {Head: "result", Wrap: true}}}
-		for _, row := range lossTrialRows(l) {
+		for _, row := range f.trials {
 			table.Add(row[1:]...)
 		}
 		list = append(list, document.Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came), Blocks: []document.Block{table}})
-	}
-	if len(list) == 1 {
-		return nil
 	}
 	return list
 }

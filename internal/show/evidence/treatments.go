@@ -78,7 +78,7 @@ func single(v *view.View) *document.Table {
 		tr := v.Rows[0].Treatments[0]
 		var remarks []string
 		if part := view.OfLimit(tr); m.Goodput() && part != "" {
-			remarks = append(remarks, part+" of the limit, "+limitOf(v, 0))
+			remarks = append(remarks, part+" of "+view.LimitName(v.Run, tr)+", "+limitOf(v, 0))
 		}
 		if m.Goodput() && tr.Unconnected > 0 {
 			remarks = append(remarks, Unconnected(v, tr))
@@ -254,7 +254,7 @@ func Settings(v *view.View) (blocks []document.Block) {
 	return blocks
 }
 
-// partly describes flows that ran out of ports.
+// partly describes flows that ran out of ports or descriptors, or of what their server has.
 const partly = "opened fewer connections than requested"
 
 // Unconnected says how many flows of a treatment could not connect, and in how
@@ -264,7 +264,7 @@ func Unconnected(v *view.View, t *record.Treatment) string {
 	what := "could not connect"
 	for _, trial := range v.Run.TrialsOf(t.Name) {
 		n := trial.Unconnected()
-		if slices.ContainsFunc(trial.Flows, func(f record.Flow) bool { return f.Exhausted != nil }) {
+		if slices.ContainsFunc(trial.Flows, func(f record.Flow) bool { return f.OpenedFewer() }) {
 			what = partly
 		}
 		all, most, flows = all+1, max(most, n), max(flows, len(trial.Flows))

@@ -73,6 +73,8 @@ type trialDocument struct {
 	Groups []flowGroup      `json:"flow_groups,omitempty"`
 	Hosts  []hostDocument   `json:"hosts"`
 	Tools  []record.ToolRun `json:"tools,omitempty"`
+	// Switches have their forwarding tables in the trial that is Shown.
+	Switches []record.SwitchReading `json:"switches,omitempty"`
 	// ToolGroups are the processes of a trial that has more than mostFlows, in place
 	// of Tools.
 	ToolGroups []toolGroup `json:"tool_groups,omitempty"`
@@ -210,6 +212,12 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 			host.Snapshot, host.Series = &h.Snapshot, Series(h)
 		}
 		d.Hosts = append(d.Hosts, host)
+	}
+	for _, s := range t.Switches {
+		if !shown {
+			s.FDB = nil
+		}
+		d.Switches = append(d.Switches, s)
 	}
 	return d
 }

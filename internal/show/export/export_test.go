@@ -26,6 +26,10 @@ func small() *record.Run {
 				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "elsewhere", Packets: 40}}},
 				{AskedBps: 1e6, OfferedBps: 1e6, ReceivedBps: 1e6, WindowS: 4, Sent: 800, Confirms: true, Pass: true},
 			}},
+			FindMax: &record.FindMax{RatePerS: 90, Trials: []record.FindMaxTrial{
+				{AnsweredPerS: 100, WindowS: 4, Conditions: []record.Condition{{Condition: "latency_p99 <= 20ms", Got: "3 ms"}}},
+				{AskedPerS: 95, AnsweredPerS: 80, WindowS: 12, Lengthened: true, Confirms: true, FailedBy: record.BoundedByGenerator, Generator: "busy"},
+			}},
 			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1, Started: started,
 			WindowS: 2, GoodputBps: 1e9 / 3, LimitBps: 1e9,
 			Flows: []record.Flow{
@@ -52,8 +56,8 @@ func small() *record.Run {
 func TestRows(t *testing.T) {
 	for name, want := range map[string][]string{
 		"trials": {
-			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,loss_free_bps,lost_share,retransmissions_per_gigabyte,jitter_us,surplus_share,connections,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade,latency_p50_rank,latency_p90_rank,latency_p99_rank,latency_p999_rank,latency_p9999_rank,placement_limit_bps,chance_least_bps,chance_most_bps,chance_by,outlier",
-			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,1e+06,,,,,,,,,,,,2,,,,,,,,,,goodput`,
+			"run,trial,block,treatment,fix,direction,started,window_s,limit_bps,sender_reported_bps,flows,unconnected,failed_checks,goodput_bps,transactions_per_s,latency_mean_us,latency_p50_us,latency_p90_us,latency_p99_us,latency_p999_us,latency_p9999_us,latency_max_us,datagrams_per_s,loss_free_bps,lost_share,answered_share,errors_share,retransmissions_per_gigabyte,jitter_us,surplus_share,connections,connection_rate_per_s,kernel_per_connection_bytes,cpu_per_gigabyte_s,cpu_per_transaction_us,tool_sum_bps,surplus_bps,predicted_surplus_bps,unsent_bytes,remade,latency_p50_rank,latency_p90_rank,latency_p99_rank,latency_p999_rank,latency_p9999_rank,placement_limit_bps,chance_least_bps,chance_most_bps,chance_by,outlier",
+			`mine-7,1,2,'=1+1,"a, ""b""",reads,2026-03-02T08:30:00.5Z,2,1e+09,0,2,1,wire,3.333333333333333e+08,,,,,,,,,,1e+06,,,,,,,,,,,,,,,,2,,,,,,,,,,goodput`,
 		},
 		"flows": {
 			"run,trial,block,treatment,flow,from,to,source,destination,opened_by,received_bytes,written_bytes,acked_bytes,unsent_bytes,retrans_bytes,goodput_bps,sender_average_bps,connected,alive,path,limited_by,congestion_control,rtt_us,min_rtt_us,snd_cwnd,error,protocol,datagrams_sent,datagrams_received,datagrams_lost,datagrams_reordered,datagrams_duplicate,jitter_us,transactions,transactions_failed,transactions_unanswered,transactions_per_s,latency_p50_us,latency_p99_us,latency_p999_us,limited_why,expected_low_bps,expected_high_bps,expected_limited_by,expected_why,paths,predicted,observed,latency_p50_rank,latency_p99_rank,latency_p999_rank",
@@ -109,6 +113,7 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	conclude.Conclude(run)
 	run.Notes = []record.Note{{Text: "=1+1"}}
 	run.Trials[0].Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf", Output: "=1+1"}}
+	run.Trials[0].Attacks = []record.Attack{{Kind: "syn-flood", AskedPerS: 10}, {Kind: "slowloris", Connections: 5, AttackCounts: record.AttackCounts{Lateness: &record.Distribution{}}}}
 	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
 		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
 		hosts[0].End.CPU = []record.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1}, {CPU: 1, User: 1, Idle: 1}}
@@ -117,7 +122,7 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "tools": 1, "load": 0, "log": 0, "notes": 1}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "find_max": 0, "switches": 0, "attacks": 2, "tools": 1, "load": 0, "log": 0, "notes": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {

@@ -15,7 +15,7 @@ import (
 )
 
 // Indented writes a value for people: two spaces a level, with objects and
-// arrays that hold no further objects on one line. A number that is not finite is null: JSON
+// arrays inside a document that hold no further objects on one line. A number that is not finite is null: JSON
 // has no NaN, and one figure that is not known must not cost the others.
 func Indented(w io.Writer, v any) error {
 	text, err := encoded(v)
@@ -115,6 +115,9 @@ func finite(v reflect.Value) reflect.Value {
 func indent(text []byte) []byte {
 	var out bytes.Buffer
 	whole := onOneLine(text)
+	if text[0] == '{' && len(text) > len("{}") {
+		whole[0] = false
+	}
 	depth, flat := 0, 0 // of brackets on lines of their own, and of those inside one on one line
 	newline := func() { out.WriteString("\n" + strings.Repeat("  ", depth)) }
 	for i, quoted := 0, false; i < len(text); i++ {

@@ -62,6 +62,8 @@ var Tables = []Table{
 		ofTrials("flow at_s lost_s resolution_s resumed moved withdrawn before after"), outageRows},
 	{"search", "one row per trial of a search for a loss-free rate",
 		ofTrials("step asked_bps offered_bps received_bps window_s sent lost lost_share confirms pass places"), searchRows},
+	{"find_max", "one row per trial of a search for the highest rate that meets an objective",
+		ofTrials("step asked_per_s answered_per_s window_s lengthened confirms pass failed_by conditions generator"), findMaxRows},
 	{"tools", "one row per process of another program: its figure and its output",
 		ofTrials("process tool client server reported_bps counted_by sender_bps receiver_bps sender_bytes receiver_bytes seconds " +
 			"transactions_per_s latency_us goodput_bps predicted_bps written_bytes writing_s own_s late_s took_s error command output errors " +
@@ -69,6 +71,11 @@ var Tables = []Table{
 	{"interfaces", "one row per interface of a trial: the increase of its counters",
 		ofTrials("host interface seconds rx_bytes tx_bytes rx_bps tx_bps rx_packets tx_packets rx_dropped tx_dropped rx_errors tx_errors " +
 			"rx_missed_errors rx_otherhost_dropped"), interfaceRows},
+	{"switches", "one row per port of a switch that was read by SNMP in a trial: the increase of its counters",
+		ofTrials("switch port peer if_name if_alias if_index speed_bps counter_bits refresh_s missing seconds doubt_s in_octets out_octets in_ucast out_ucast " +
+			"in_multicast out_multicast in_broadcast out_broadcast in_discards out_discards in_errors out_errors"), switchRows},
+	{"attacks", "one row per attack of a trial: what was sent, and asked for",
+		ofTrials("kind from to target asked_per_s sent_per_s sent skipped refused connections open closed mode lateness_p50_us lateness_p99_us lateness_max_us error"), attackRows},
 	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet",
 		ofTrials("machine cpu busy user system irq softirq steal interrupts_per_s net_rx_per_s softnet_processed softnet_dropped softnet_squeezed"), cpuRows},
 	{"machines", "one row per machine of a trial: CPUs together, memory, retransmitted segments",

@@ -92,7 +92,10 @@ func flowRows(run *record.Run, add func(...any)) {
 			datagrams, transactions, expected := make([]any, 6), make([]any, 4), make([]any, 4)
 			us, ranks := percentiles(nil)
 			if d := f.Datagrams; d != nil {
-				datagrams = []any{d.Sent, d.Received, d.Lost, d.Reordered, d.Duplicates, d.JitterUs}
+				datagrams = []any{d.Sent, d.Received, d.Lost, d.Reordered, d.Duplicates, nil}
+				if us, known := d.Jitter(); known {
+					datagrams[5] = us
+				}
 			}
 			if x := f.Transactions; x != nil {
 				transactions = []any{x.Done, x.Failed, x.Unanswered, f.TransactionsPerS}
@@ -131,6 +134,22 @@ func searchRows(run *record.Run, add func(...any)) {
 				places = append(places, strings.TrimLeft(p.Host+" ", " ")+p.What+": "+fmt.Sprint(p.Packets))
 			}
 			add(i+1, s.AskedBps, s.OfferedBps, s.ReceivedBps, s.WindowS, s.Sent, s.Lost, s.LostShare, s.Confirms, s.Pass, strings.Join(places, "; "))
+		}
+	})
+}
+
+// findMaxRows: an asked rate of 0 is the closed loop.
+func findMaxRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		if t.FindMax == nil {
+			return
+		}
+		for i, s := range t.FindMax.Trials {
+			var got []string
+			for _, c := range s.Conditions {
+				got = append(got, c.Condition+": "+c.Got)
+			}
+			add(i+1, s.AskedPerS, s.AnsweredPerS, s.WindowS, s.Lengthened, s.Confirms, s.Pass, s.FailedBy, strings.Join(got, "; "), s.Generator)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
 	"linerate/internal/show/words"
 )
@@ -12,7 +13,7 @@ import (
 // probed is what a probe found out about a peer, and what was sent for it.
 func probed(p record.Probe) document.Statement {
 	text := p.Peer
-	if p.Address != p.Peer {
+	if p.Address != p.Peer && p.Address != "" {
 		text += " (" + p.Address + ")"
 	}
 	if p.Interface != "" {
@@ -27,22 +28,22 @@ func probed(p record.Probe) document.Statement {
 	}
 	if e := p.Echo; e != nil {
 		if e.Received == 0 {
-			add("echo: none of %d requests was answered", e.Sent)
+			add("echo: none of %s was answered", words.Count(e.Sent, "request"))
 		} else {
-			add("echo: %d of %d requests were answered; round trip %.3g to %.3g ms, median %.3g ms", e.Received, e.Sent, e.MinMs, e.MaxMs, e.MedianMs)
+			add("echo: %d of %s answered; round trip %s to %s, median %s", e.Received, words.Count(e.Sent, "request")+words.Verb(e.Sent, " was", " were"), unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))
 		}
 	}
 	if m := p.PathMTU; m != nil {
 		add("largest packet that passes unfragmented: %d bytes", m.MTU)
 	}
 	for _, c := range p.Connects {
-		add("port %d: %s within %.3g ms", c.Port, c.Outcome, c.Ms)
+		add("port %d: %s within %s", c.Port, c.Outcome, unit.FormatMs(c.Ms))
 	}
 	for _, r := range p.Resolvers {
-		add("name server %s: %s within %.3g ms", r.Server, cmp.Or(r.Error, "answered"), r.Ms)
+		add("name server %s: %s within %s", r.Server, cmp.Or(r.Error, "answered"), unit.FormatMs(r.Ms))
 	}
 	if p.Reverse != nil {
-		add("name of %s: %s", p.Address, cmp.Or(p.Reverse.Name, "it has none"))
+		add("name of %s: %s", cmp.Or(p.Address, "127.0.0.1"), cmp.Or(p.Reverse.Name, "it has none"))
 	}
 	for _, line := range p.Missing {
 		add("not tried: %s", line)

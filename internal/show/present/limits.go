@@ -17,25 +17,55 @@ import (
 // ECMPNeeded shows how many flows use all links.
 func ECMPNeeded(n ecmp.Needed) document.Document {
 	var d document.Document
-	target := n.Target
-	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: "flows", Align: document.Right}}}
+	target, what, hashed := n.Target, "flow", byDefault
+	if n.Pairs {
+		what = "pair of addresses"
+		hashed = "Addresses alone are hashed (net.ipv4.fib_multipath_hash_policy=0, Linux's default): all flows between two addresses take one link."
+	}
+	switch n.Bond {
+	case "":
+	case layer2:
+		hashed = "A bond with xmit_hash_policy layer2, Linux's default, hashes MAC addresses: all flows between two hosts, or through one router, take one link. A pair of addresses stands for such a pair of hosts."
+	case "layer2+3":
+		hashed = "A bond with xmit_hash_policy layer2+3 hashes MAC and IP addresses: all flows between two IP addresses take one link."
+	default:
+		hashed = "A bond with xmit_hash_policy " + n.Bond + " hashes ports as well. With layer2, Linux's default, all flows between two hosts, or through one router, take one link (--policy layer2)."
+	}
+	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: pairs(2, what), Align: document.Right}}}
 	for _, f := range n.Flows {
 		if f.Probability == target {
-			all := words.Verb(n.Links, "the one link", fmt.Sprintf("all %d links", n.Links))
-			d.Title = fmt.Sprintf("%s %s %s with a probability of %s.", words.Count(f.Flows, "flow"), words.Verb(f.Flows, "uses", "use"), all, chance(target))
+			all, odds := fmt.Sprintf("all %d links", n.Links), " with a probability of "+chance(target)
+			if n.Links == 1 {
+				all, odds = "the one link", ""
+			}
+			d.Title = fmt.Sprintf("%d %s %s %s%s.", f.Flows, pairs(f.Flows, what), words.Verb(f.Flows, "uses", "use"), all, odds)
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
-	if n.Carry > 0 {
+	if n.Carry > 0 && n.Links > 1 {
 		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d %s %s of the links' capacity on average.", n.Carry, words.Verb(n.Carry, "fills", "fill"), chance(target))
 	}
 	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
-		byDefault}}}
+		hashed}}}
 	return d
 }
 
+// pairs is the noun for so many flows or pairs of addresses.
+func pairs(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	if what == "flow" {
+		return "flows"
+	}
+	return "pairs of addresses"
+}
+
+// layer2 is the xmit_hash_policy of bonds unless another is set.
+const layer2 = "layer2"
+
 // byDefault says which kernels the figures are of: the default of limits ecmp is not theirs.
-const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows between two addresses take one link: count pairs of addresses instead."
+const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows between two addresses take one link: count pairs of addresses instead (--policy l3)."
 
 // ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
 func ECMPForecast(f ecmp.Forecast) document.Document {
@@ -69,7 +99,7 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 		label = ""
 	}
 	if f.NeededAll > 0 {
-		add(label, "with %d no link is idle in %s of the cases", f.NeededAll, chance(f.Target))
+		add(label, "with %d such %s no link is idle in %s of the cases", f.NeededAll, what, chance(f.Target))
 	}
 	d.Summary = [][]document.Block{{document.FigureList(append(rows, origins(f)...))}}
 	if f.Alike() {
@@ -126,16 +156,27 @@ func transferSizes(f ecmp.Forecast) string {
 // origins are what the hash policy makes of the flows, if anything, and which figures
 // are drawn rather than exact.
 func origins(f ecmp.Forecast) (rows [][]string) {
+	name, coarse := "hash policy", "1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"
+	if f.Bond != "" {
+		name, coarse = "xmit_hash_policy", f.Bond+", ports too; with layer2, Linux's default, all flows between two hosts take one link (--policy layer2)"
+	}
 	if f.Distinct < f.Flows {
 		hashed := []string{"addresses", "addresses and ports", "inner addresses", fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
-		text := fmt.Sprintf("%d hashes %s: %s", f.Policy, hashed, words.Count(f.Distinct, "bundle"))
+		policy := strconv.Itoa(f.Policy)
+		if f.Bond != "" {
+			policy = f.Bond
+		}
+		if f.Bond == layer2 {
+			hashed = "MAC addresses, as many pairs as --pairs"
+		}
+		text := fmt.Sprintf("%s hashes %s: %s", policy, hashed, words.Count(f.Distinct, "bundle"))
 		if f.WithPorts > 0 {
 			text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(f.WithPorts))
 		}
-		rows = append(rows, []string{"hash policy", text})
+		rows = append(rows, []string{name, text})
 	}
 	if f.Policy == 1 {
-		rows = append(rows, []string{"hash policy", "1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"})
+		rows = append(rows, []string{name, coarse})
 	}
 	if f.Replicates == 0 {
 		return append(rows, []string{"exact", "all figures"})

@@ -75,6 +75,9 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
 	}
+	if m.FindMax != nil {
+		rows = evidence.FindMaxRows(m.FindMax)
+	}
 	for _, d := range m.Directions {
 		rows = append(rows, measuredRows(m, d)...)
 	}
@@ -83,14 +86,18 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 		parts = append(parts, []document.Block{measuredLatency(m, m.Latency)})
 	}
 	if len(m.Addresses) > 0 {
-		parts = append(parts, measuredAddresses(m))
+		parts = append(parts, measuredAddresses(m), countedByInterfaces(m))
 	}
 	parts = append(parts, measuredFlows(m)...)
 	last := append(movedBy(m), document.Statements("CPU", measureCPU(m))...)
 	for _, e := range m.Ends {
 		if e.Others != nil {
-			last = append(last, document.Statement{Text: fmt.Sprintf("the CPU time of the %s includes %s moved for other clients in the window (%s)",
-				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), words.Count(e.Others.Clients, "other client"))})
+			who := words.Count(e.Others.Clients, "other client")
+			if e.Others.Clients == 0 {
+				who = "other clients, which left before its end"
+			}
+			last = append(last, document.Statement{Text: fmt.Sprintf("the CPU time of the %s in the window includes %s moved for %s",
+				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), who)})
 		}
 	}
 	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m), document.Statements("Unknown", m.Unknown...)))

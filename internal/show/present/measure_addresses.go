@@ -22,7 +22,7 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 	if m.Transactions != nil {
 		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, number.PerSecond
 	}
-	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "interface"}, {Head: "flows"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "of interface"}, {Head: "flows"}}}
 	for _, d := range m.Directions {
 		t.Columns = append(t.Columns, document.Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
 	}
@@ -53,6 +53,21 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 		t.Notes = append(t.Notes, fmt.Sprintf("and %d more addresses: --json has them all", more))
 	}
 	return append(blocks, t)
+}
+
+// countedByInterfaces is what the interfaces of an end with several carried: not always
+// those that have the addresses.
+func countedByInterfaces(m *record.Measure) []document.Block {
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "interface"}, {Head: "counted in"}, {Head: "counted out"}}}
+	for _, e := range m.Ends {
+		for _, i := range e.Interfaces {
+			t.Add(e.Host, i.Interface, unit.FormatRate(i.RxBps), unit.FormatRate(i.TxBps))
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return []document.Block{t}
 }
 
 // addressesByEnd are the addresses of each end, copied.

@@ -110,14 +110,14 @@ func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []stri
 			if g == nil {
 				return []string{unit.FormatRate(f.GoodputBps), "?", "?", f.Error}
 			}
-			texts := []string{unit.FormatRate(f.GoodputBps), unit.FormatCount(g.Sent), unit.FormatPercent(lost(g)), number.Microseconds(g.JitterUs)}
+			texts := []string{unit.FormatRate(f.GoodputBps), unit.FormatCount(g.Sent), lost(g), jitter(g)}
 			if f.Error != "" {
 				texts[3] = f.Error
 			}
 			return texts
 		}
 	}
-	return []string{"goodput", "resent", "RTT", "held back by"}, func(f record.Flow) []string {
+	return []string{"goodput", "resent", "RTT at end", "held back by"}, func(f record.Flow) []string {
 		resent, rtt := "?", "?" // the sender's kernel counts them
 		if f.SenderInfo != nil {
 			resent = unit.FormatBytes(float64(f.ResentBytes()))
@@ -142,8 +142,22 @@ func known(p record.Percentile) string {
 	return number.Microseconds(p.Us)
 }
 
-func lost(g *record.Datagrams) float64 {
-	return float64(g.Lost) / float64(max(g.Lost+g.Received, 1))
+// jitter is that of the datagrams received, or a dash where it is not known.
+func jitter(g *record.Datagrams) string {
+	us, known := g.Jitter()
+	if !known {
+		return "–"
+	}
+	return number.Microseconds(us)
+}
+
+// lost is the share of its datagrams that a flow lost; "?": it sent none.
+func lost(g *record.Datagrams) string {
+	share, known := g.LostShare()
+	if !known {
+		return "?"
+	}
+	return unit.FormatPercent(share)
 }
 
 // movedBy says how the two ends moved the bytes. What a mode has

@@ -24,7 +24,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
 	}
-	text := againstLimit(d)
+	text := againstLimit(m, d)
 	if d.Counted != "" {
 		text = howCounted(m, d) + "; " + text
 	}
@@ -48,7 +48,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		}
 		rows = append(rows,
 			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", unit.FormatCount(g.Sent), unit.FormatCount(g.Received), where, unit.FormatCount(g.Lost))},
-			[]string{"", "jitter " + number.Microseconds(g.JitterUs), "as iperf3 smooths it (RFC 1889)"})
+			[]string{"", "jitter " + jitter(g), "as iperf3 smooths it (RFC 1889)"})
 	}
 	if p := d.Peer; p != nil {
 		rate := "?"
@@ -66,19 +66,31 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
 	if more := g.Sent - g.Received - g.Lost; more > 0 {
-		became += fmt.Sprintf(", %s under way at the end of the window", unit.FormatCount(more))
+		became += fmt.Sprintf(", %s under way or lost at the end of the window", unit.FormatCount(more))
 	} else if more < 0 {
 		became += fmt.Sprintf(", %s under way at the window's beginning", unit.FormatCount(-more))
 	}
-	rows := [][]string{{"", "lost " + unit.FormatPercent(d.LostShare), became}}
+	var rows [][]string
+	if size := float64(d.ReceivedBytes) / float64(max(g.Received, 1)); size > 0 {
+		text := "datagrams of " + unit.FormatBytes(math.Round(size))
+		if d.LimitBps > 0 {
+			text += "; the limit is " + number.PerSecond(d.LimitBps/8/size)
+		}
+		rows = append(rows, []string{"", number.PerSecond(d.GoodputBps / 8 / size), text})
+	}
+	rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), became})
 	if g.LostInBuffer > 0 {
 		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
 			unit.FormatCount(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
 	}
 	rows = append(rows,
-		[]string{"", "jitter " + number.Microseconds(g.JitterUs), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
+		[]string{"", "jitter " + jitter(g), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if text := ofBursts(m, d); text != "" {
 		rows = append(rows, []string{"", "", text})
+	}
+	if v := g.Lateness; v != nil {
+		median, others := percentiles(v, 4, "calls")
+		rows = append(rows, []string{"", "late " + median, "behind the schedule of sending; " + others})
 	}
 	if v := g.Delay; v != nil {
 		above, values := "above the fastest datagram; ", "datagrams"
@@ -90,6 +102,9 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	return rows
 }
+
+// holdSenders are the causes that hold a sender of datagrams up. Loss behind its host does not.
+var holdSenders = []string{bottleneck.Generator, bottleneck.InterfaceQueue, bottleneck.FullLink}
 
 // sent says how much of the rate that was asked for was sent, and what held the senders back.
 func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
@@ -103,7 +118,7 @@ func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 		if f.Datagrams != nil {
 			bits += 8 * float64(f.Datagrams.Sent) * float64(f.Datagrams.Bytes)
 		}
-		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && f.LimitedBy != "" && f.LimitedBy != bottleneck.RateCap {
+		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && slices.Contains(holdSenders, f.LimitedBy) {
 			why = cmp.Or(why, fmt.Sprintf("%s (%s)", f.LimitedBy, f.LimitedWhy))
 		}
 	}
@@ -160,7 +175,7 @@ func ofBursts(m *record.Measure, d record.MeasureDirection) string {
 		return ""
 	}
 	us := burst * 8 / rate * 1e6
-	if d.Datagrams.JitterUs < us/2 {
+	if own, _ := d.Datagrams.Jitter(); own < us/2 {
 		return ""
 	}
 	return fmt.Sprintf("a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the path's own use a --rate-cap below the limit",
@@ -209,10 +224,10 @@ func peerSays(d record.MeasureDirection) string {
 
 // againstLimit is a direction's goodput as a part of its limit, and its range over the
 // intervals.
-func againstLimit(d record.MeasureDirection) string {
+func againstLimit(m *record.Measure, d record.MeasureDirection) string {
 	text := "limit " + d.LimitWhy
 	if d.LimitBps > 0 {
-		text = fmt.Sprintf("%s of the limit, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps), unit.FormatRate(d.LimitBps), d.LimitWhy)
+		text = fmt.Sprintf("%s of %s, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps), limits.Measured(d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), d.LimitWhy)
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
 		text += fmt.Sprintf("; %s to %s %s", unit.FormatRate(slowest), unit.FormatRate(fastest), perInterval(d))
@@ -253,6 +268,13 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 		}
 		rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), text})
 	}
+	if a := t.Application; a != nil {
+		rows = append(rows, applicationRows(t)...)
+	}
+	const long = 1e6 // a request that is answered does not wait for so long on most paths
+	if t.LongestWaitUs >= long {
+		rows = append(rows, []string{"", "unanswered " + unit.FormatCount(t.Waiting), "at the window's end, for up to " + number.Microseconds(t.LongestWaitUs) + ": not among the figures above"})
+	}
 	open := unit.FormatCount(t.Connections) + " open"
 	var memory []string
 	for _, e := range m.Ends {
@@ -267,27 +289,64 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	return append(rows, []string{"connections", open, said})
 }
 
+// applicationRows are the rows of an application's transactions: how they were answered,
+// where their time went, and what held up the slowest.
+func applicationRows(t *record.Transactions) (rows [][]string) {
+	a := t.Application
+	failed := t.Failed + t.Unanswered + a.Errors
+	text := evidence.Outcomes(a)
+	if t.Unanswered > 0 {
+		text += fmt.Sprintf("; without an answer in time: %s", unit.FormatCount(t.Unanswered))
+	}
+	if t.Late > 0 {
+		text += fmt.Sprintf("; late or duplicate answers: %s", unit.FormatCount(t.Late))
+	}
+	share := "none"
+	if all := t.Done + t.Failed + t.Unanswered; all > 0 {
+		share = "errors " + unit.FormatPercent(float64(failed)/float64(all))
+	}
+	rows = append(rows, []string{"answers", share, text})
+	for i, p := range a.Phases {
+		median, others := percentiles(p.Times, 3, "requests")
+		if t.Latency != nil && p.Times.Count < t.Latency.Count {
+			others += fmt.Sprintf("; in %s of %s requests", unit.FormatCount(p.Times.Count), unit.FormatCount(t.Latency.Count))
+		}
+		rows = append(rows, []string{map[bool]string{true: "phases"}[i == 0], evidence.PhaseName(p.Phase) + " " + strings.TrimPrefix(median, "p50 "), others})
+	}
+	if slow := evidence.Slowest(a); slow != "" {
+		rows = append(rows, []string{"slowest", number.Microseconds(a.Slow.LeastUs) + " and more", fmt.Sprintf("%s: most of the time went to: %s", words.Count(int(a.Slow.Count), "request"), slow)})
+	}
+	return rows
+}
+
 // percentiles spells the median and, from the first so many percentiles, the others with
-// the maximum. Of too few values, one above p99 is left out, and another is named as what it
-// is: "3rd slowest of 200 requests (p99 needs 1,000)"; the slowest of all is the maximum.
+// the maximum, each behind its label. Of too few values, one above p99 is left out, and another
+// is labelled as what it is, "3rd slowest"; the reason is behind all of them: "(of 200 requests:
+// p99 needs 1,000)". The slowest of all is the maximum.
 func percentiles(d *record.Distribution, first int, values string) (median, others string) {
-	var texts []string
+	var texts, needs []string
 	for _, p := range d.Percentiles()[:first] {
-		if p.Rank != "" && p.Quantile > 0.99 {
+		label := p.Name
+		switch {
+		case p.Rank == "":
+		case p.Quantile > 0.99:
 			continue // the maximum follows
+		default:
+			label = record.Slowest(p.Quantile, d.Count)
+			needs = append(needs, p.Name+" needs "+unit.FormatCount(record.PercentileNeeds(p.Quantile)))
 		}
-		name := p.Name + " "
-		if p.Rank != "" {
-			name = p.Rank + " "
-			if p.Quantile > 0.5 {
-				name = fmt.Sprintf("%s %s (%s needs %s) ", p.Rank, values, p.Name, unit.FormatCount(record.PercentileNeeds(p.Quantile)))
-			}
-		}
-		if !strings.HasPrefix(name, "slowest") || p.Quantile == 0.5 {
-			texts = words.Distinct(texts, name+number.Microseconds(p.Us))
+		if label != "slowest" || p.Quantile == 0.5 {
+			texts = words.Distinct(texts, label+" "+number.Microseconds(p.Us))
 		}
 	}
-	return texts[0], strings.Join(append(texts[1:], "max "+number.Microseconds(d.MaxUs)), ", ")
+	others = strings.Join(append(texts[1:], "max "+number.Microseconds(d.MaxUs)), ", ")
+	if d.Count == 1 {
+		values = strings.TrimSuffix(values, "s")
+	}
+	if len(needs) > 0 {
+		others += fmt.Sprintf(" (of %s %s: %s)", unit.FormatCount(d.Count), values, strings.Join(needs, ", "))
+	}
+	return texts[0], others
 }
 
 func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval) float64) (slowest, fastest float64) {
@@ -326,7 +385,7 @@ func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 	return document.FigureList([][]string{
 		row("latency idle", l.Idle), row("under load", l.Loaded),
 		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), delay},
-		{"bufferbloat", grade, l.Means},
+		{"bufferbloat", grade, strings.Join(slices.DeleteFunc([]string{l.Means, l.Note}, func(s string) bool { return s == "" }), "; ")},
 	})
 }
 

@@ -81,9 +81,14 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	}
 	add(latencies(v.Run)...)
 	add(document.Statements("Published", evidence.Published(v)...)...)
+	table(evidence.Attacks(v))
+	table(evidence.Applications(v))
 	table(t.reported)
 	if !along {
 		table(evidence.Shares(v.Whole()))
+	}
+	if rows := v.Pair(); len(rows) > 0 {
+		table(evidence.SwitchPorts(v, rows))
 	}
 	if t.hashed != nil {
 		add(t.hashed)
@@ -97,6 +102,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	add(document.Statements("Loss", evidence.SearchReasons(v.Run)...)...)
 	add(document.Statements("Machine", evidence.BusiestMachines(v)...)...)
 	add(evidence.RouteStatements(v)...)
+	add(evidence.Services(v.Run)...)
 	add(evidence.OutlierStatement(v)...)
 	add(evidence.TrustStatement(v.Run)...)
 	add(evidence.FindingStatements(v)...)
@@ -182,8 +188,11 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		section("topology", "", topology, fold("", "Every other treatment", more))
 	}
 	section("fabric", "", drawn("paths"))
+	section("switches", "What the ports of switches counted", document.Tables(evidence.SwitchPorts(v, everyRow(v))))
 	section("series", "", drawn("series"))
 	section("held", "", drawn("predicted"))
+	section("attacks", "What the attackers sent", document.Tables(evidence.Attacks(v)))
+	section("phases", "Where the time of transactions went", document.Tables(evidence.Applications(v)))
 	section("paths", evidence.PathsTitle(v.Run), document.Tables(evidence.Paths(v)))
 	out = append(out, evidence.Neighbours(v))
 	held, limited := "What limited the flows", document.Tables(t.limited)
@@ -203,6 +212,13 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	section("again", "Make this run again", rerun(v.Run), fold("trials", trialsTitle(v.Run), document.Tables(evidence.Trials(v))),
 		fold("machines", "What each trial did to the machine", append(drawn("cpus"), document.Tables(evidence.Machines(v))...)))
 	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
+}
+
+func everyRow(v *view.View) (rows []*view.Row) {
+	for i := range v.Rows {
+		rows = append(rows, &v.Rows[i])
+	}
+	return rows
 }
 
 func trialsTitle(run *record.Run) string {
@@ -232,7 +248,7 @@ func environment(v *view.View) []document.Block {
 		}
 		blocks = append(blocks, t)
 	}
-	return append(append(blocks, snapshotsKept(v.Run)...), evidence.Routes(v)...)
+	return append(append(blocks, snapshotsKept(v.Run)...), slices.Concat(evidence.Routes(v), evidence.Services(v.Run))...)
 }
 
 // snapshotsKept says of which hosts the run has snapshots, and why it has none of others.

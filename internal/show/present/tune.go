@@ -41,10 +41,17 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		if at := answer.Condition(c); at != "" {
 			text = at + ": " + text
 		}
-		if i == 0 {
-			d.Answer = text
-		} else {
-			d.Summary = append(d.Summary, []document.Block{document.Prose{Text: text}})
+		// A sentence has a paragraph: with figures in each they are hard to read as one.
+		var said []document.Block
+		for n, sentence := range strings.SplitAfter(text, ". ") {
+			if i == 0 && n == 0 {
+				d.Answer = strings.TrimSpace(sentence)
+			} else {
+				said = append(said, document.Prose{Text: strings.TrimSpace(sentence)})
+			}
+		}
+		if said != nil {
+			d.Summary = append(d.Summary, said)
 		}
 		switch {
 		case c.Run == "":
@@ -59,12 +66,18 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	changed := []document.Block{document.Heading{Text: "Corrected or added"}}
 	for _, s := range result.Settings {
-		if s.Corrected != "" {
-			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s: the list has %s", s.Key, s.Value, s.Corrected)})
+		text := ""
+		switch is := s.Key + " = " + s.Value; {
+		case s.Added == "" && s.Corrected != "":
+			text = is + ": the list has " + s.Corrected
+		case s.Verdict == record.NotTried || s.Added == "":
+			continue
+		case s.Corrected != "":
+			text = is + " is tried in place of the list's " + s.Corrected + ": " + s.Added
+		default:
+			text = is + " is added: " + s.Added
 		}
-		if s.Added != "" && s.Verdict != record.NotTried {
-			changed = append(changed, document.Prose{Text: fmt.Sprintf("%s = %s is added: %s", s.Key, s.Value, s.Added)})
-		}
+		changed = append(changed, document.Prose{Text: text})
 	}
 	if len(changed) > 1 {
 		d.Summary = append(d.Summary, changed)
@@ -157,12 +170,16 @@ func differs(r metric.Metric, e *record.Effect) bool {
 // rowName is a setting's in a table: of the congestion control it has the values, since the
 // flows' need not be this machine's.
 func rowName(s record.TuneSetting) string {
+	name := s.Key
 	for _, prior := range s.Prior {
 		if s.Key == setting.CongestionControl && s.Value != "" {
-			return "congestion control, " + prior + " → " + s.Value
+			name = "congestion control, " + prior + " → " + s.Value
 		}
 	}
-	return s.Key
+	if !s.Own() {
+		name += " (added)"
+	}
+	return name
 }
 
 // settings is the table of one condition: a row for each setting, under its

@@ -48,6 +48,14 @@ func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot
 			r.name(n.PortDescription, "description")
 		}
 	}
+	for _, p := range s.State.Probes {
+		if _, err := netip.ParseAddr(p.Peer); err != nil {
+			r.name(p.Peer, "host")
+		}
+		if p.Reverse != nil {
+			r.name(p.Reverse.Name, "host")
+		}
+	}
 	if res := s.State.Resolver; res != nil {
 		for _, domain := range res.Search {
 			r.name(domain, "domain")

@@ -105,7 +105,7 @@ func Measurements() map[string]*record.Measure {
 	all := map[string]*record.Measure{
 		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)), "many flows": Measurement(40),
 		"iperf3": WithPeer(record.CountedAcknowledged), "iperf3 read": WithPeer(record.CountedReceived), "iperf3 udp": WithPeer(record.CountedByPeer),
-		"latency": Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4), "in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)),
+		"latency": Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4), "in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)), "find-max": Transacting(Measurement(1)),
 	}
 	all["latency"].Latency = Latency()
 	read := all["both"].Directions[0]
@@ -137,6 +137,15 @@ func Measurements() map[string]*record.Measure {
 		RateBps: 94e6, PacketsPerS: 7982.3, DatagramBytes: 1472, LostAtBps: 95e6, Repeats: 2, ConfirmS: 10,
 		Places: []record.LossPlace{{Host: "client", What: "the queue of eth0 (tbf)", Packets: 1234}, {What: "where no host counts them", Packets: 5}},
 		Trials: []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}},
+	}
+	late := record.Condition{Metric: "latency_p99", Condition: "latency_p99 <= 20ms", Got: "31.2 ms"}
+	all["find-max"].FindMax = &record.FindMax{
+		Objective: "latency_p99 <= 20ms, errors <= 0.1%", RatePerS: 940, Confirmed: 3, Repeats: 3, FailedAtPerS: 980, FailedAnsweredPerS: 910, Failed: []record.Condition{late}, BoundedBy: record.BoundedByAnswers,
+		ClosedLoopPerS: 1010, NeededRequests: 1000, Resolution: 0.05, TrialS: 1, ConfirmS: 10,
+		Trials: []record.FindMaxTrial{
+			{AnsweredPerS: 1010, WindowS: 10, Generator: "the busiest traffic thread took 99 % of a CPU (client)"}, {AskedPerS: 980, AnsweredPerS: 910, WindowS: 1.12, Lengthened: true, FailedBy: record.BoundedByAnswers, Conditions: []record.Condition{late}},
+			{AskedPerS: 940, AnsweredPerS: 940, WindowS: 10, Confirms: true, Pass: true},
+		},
 	}
 	return all
 }

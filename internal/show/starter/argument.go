@@ -51,7 +51,15 @@ func delay(name, byDefault string, low, high time.Duration, doc string) Argument
 }
 
 func share(name, byDefault string, low, high unit.Ratio, doc string) Argument {
-	return bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc)
+	a := bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc)
+	within := a.Parse
+	a.Parse = func(text string) (any, error) {
+		if _, err := unit.ParseRatio(text); err != nil { // which says how it is written
+			return nil, err
+		}
+		return within(text)
+	}
+	return a
 }
 
 // matching is an argument of words that fit a pattern, which needs no quotes in YAML.

@@ -132,6 +132,7 @@ func TestBounds(t *testing.T) {
 		{"nas", "interfaces=17", "--interfaces 17: expected 2 to 16"},
 		{"nas", "rate=1", "--rate 1: expected 1mbit to 100gbit"},
 		{"wan", "rtt=2s", "--rtt 2s: expected 1ms to 1s"},
+		{"wan", "loss=0.1", "--loss \"0.1\" is not a ratio: it has no %; expected 10%, or 0.1%"},
 		{"wan", "loss=20%", "--loss 20%: expected 0% to 10%"},
 		{"wan", "rate=10gbit rtt=1s", "1192 MiB are in flight: expected at most 256 MiB"},
 		{"hosts", "client-address=10.0.0.1/24", "expected two addresses of one network"},

@@ -29,11 +29,12 @@ func measureText(t *testing.T, m *record.Measure, width int) string {
 func TestMeasureTextDatagrams(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · UDP, 1 flow · 10 s, after 1 s of warm-up
 
-  write   941.2 Mbit/s        99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
-                              1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+  write   941.2 Mbit/s        99.97 % of the limit of the ends' interfaces,
+                              941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
+                              942 Mbit/s by interval
           lost 0.048 %        480 datagrams; 1,000,000 sent, 999,500 received, 3
-                              reordered, 1 duplicates, 20 under way at the end
-                              of the window
+                              reordered, 1 duplicates, 20 under way or lost at
+                              the end of the window
           jitter 12.3 µs      RFC 3550: smoothed difference between the spacing
                               of datagrams as sent and as received
           delay p50 20.0 µs   above the fastest datagram; p90 40.5 µs, p99
@@ -74,7 +75,7 @@ func TestMeasureTextTimedBursts(t *testing.T) {
 	m := showtest.Datagrams(showtest.Measurement(1))
 	m.Datagrams.Delay.Count, m.Datagrams.Received = 500, 500
 	m.Directions[0].MeasureCounts = m.MeasureCounts
-	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text, "above the fastest datagram; p90 40.5 µs, 6th slowest of 500 datagrams (p99 needs 1,000)") {
+	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text, "above the fastest datagram; p90 40.5 µs, 6th slowest 812 µs, max 2.50 s (of 500 datagrams: p99 needs 1,000)") {
 		t.Error(text)
 	}
 }
@@ -110,7 +111,13 @@ func TestMeasureTextNeverSent(t *testing.T) {
 			t.Errorf("%d: no %q in\n%s", skipped, want, got)
 		}
 	}
-	m := showtest.Datagrams(showtest.Measurement(1))
+	m := showtest.Datagrams(showtest.Measurement(1)) // loss behind the host holds no sender up
+	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedBy = record.NodeClient, 1.25e9, "loss"
+	m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = 97, 97
+	if got := measureText(t, m, 80); strings.Contains(got, "held up") {
+		t.Errorf("by loss:\n%s", got)
+	}
+	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].Datagrams.Bytes = record.NodeClient, 1.6e9, 1250 // more than was due in the window
 	m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = 250_000, 250_000
 	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 1 Gbit/s 62.5 % of the 1.6 Gbit/s asked for: ") {
@@ -237,8 +244,8 @@ func TestMeasureTextModes(t *testing.T) {
 func TestMeasureTextLatency(t *testing.T) {
 	m := showtest.Measurement(1)
 	m.Latency = showtest.Latency()
-	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest of 333 requests (p99
-                               needs 1,000) 700 µs, max 900 µs; 333 responses
+	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest 700 µs, max 900 µs (of
+                               333 requests: p99 needs 1,000); 333 responses
   under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, max 95.0 ms; 1,000
                                responses
   buffer delay   +60.0 ms      on average above the fastest idle response,
@@ -260,7 +267,7 @@ func TestMeasureTextLatency(t *testing.T) {
 		t.Errorf("busy hosts:\n%s", text)
 	}
 	m.Latency.Loaded.Count = 1
-	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest of 1 61.0 ms   max 95.0 ms; 1 response") {
+	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest 61.0 ms   max 95.0 ms (of 1 request: p50 needs 20, p90") {
 		t.Errorf("one answer:\n%s", text)
 	}
 	m.Latency.Loaded = nil
@@ -279,11 +286,13 @@ func TestMeasureTextAddresses(t *testing.T) {
 			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
 		})
 	}
+	m.Ends[1].Interfaces = []record.MeasureInterface{{Interface: "eth0", RxBps: 2e9, TxBps: 1e9}, {Interface: "eth1", RxBps: 1}}
 	text := measureText(t, m, 80)
 	for _, part := range []string{
 		"measure 10.0.0.1:5202 and 1 more · TCP",
-		"  end      address    interface   flows   write      read\n",
-		"  server   10.0.1.1   eth1        3       1 Gbit/s   500 Mbit/s\n",
+		"  end      address    of interface   flows   write      read\n",
+		"  server   10.0.1.1   eth1           3       1 Gbit/s   500 Mbit/s\n\n",
+		"  server   eth1        1 bit/s      0 bit/s\n", // whatever the addresses' flows got
 	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in\n%s", part, text)
@@ -341,8 +350,9 @@ func TestPeerText(t *testing.T) {
 cubic
 
   write   941.2 Mbit/s   acknowledged by the server's kernel, in the window;
-                         99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s ×
-                         1448/1538); 940 Mbit/s to 942 Mbit/s by interval
+                         99.97 % of the limit of this host's interface,
+                         941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
+                         942 Mbit/s by interval
           940.7 Mbit/s   iperf3's own: it received 1.19 GB in its 10.12 s
 `
 	if got := measureText(t, showtest.WithPeer(record.CountedAcknowledged), 80); !strings.HasPrefix(got, want) {
@@ -373,11 +383,11 @@ cubic
 func TestMeasureText(t *testing.T) {
 	want := `measure 10.0.0.1:5202 · TCP, 1 flow · 10 s, after 1 s of warm-up · cubic
 
-  write   941.2 Mbit/s   99.97 % of the limit, 941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
-                         942 Mbit/s by interval
+  write   941.2 Mbit/s   99.97 % of the limit of the ends' interfaces, 941.5 Mbit/s (1 Gbit/s ×
+                         1448/1538); 940 Mbit/s to 942 Mbit/s by interval
 
-  flow   goodput    resent     RTT      held back by
-  w1     1 Mbit/s   2.896 kB   1.2 ms   network
+  flow   goodput    resent     RTT at end   held back by
+  w1     1 Mbit/s   2.896 kB   1.2 ms       network
 
   CPU       per gigabyte: client 0.31 s (all of its 8 CPUs 5.0 % busy), server 0.22 s (all of its 1
             CPU 30 % busy); together 0.53 s
@@ -400,7 +410,7 @@ func TestMeasureTextTells(t *testing.T) {
 		text := strings.Join(strings.Fields(measureText(t, m, width)), " ")
 		for _, part := range []string{
 			"Doubt foreign-traffic: client: its interfaces sent 1 GB that belongs to no flow", "2 of 3 checks passed",
-			">= 1gbit: not met", "limit unknown: neither", "1.5 GB moved for other clients", "2 other clients",
+			">= 1gbit: not met", "limit unknown: neither", "1.5 GB moved for 2 other clients",
 			"The 16 slowest of 40 flows; the fastest, w1, had 40 Mbit/s", "connection reset by the peer",
 		} {
 			if !strings.Contains(text, part) {

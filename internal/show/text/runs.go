@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/model/plain"
@@ -13,7 +14,7 @@ import (
 const (
 	mostID      = 30  // cells: a longer ID has a line of its own
 	mostRunName = 20  // cells: a longer name is cut
-	leastAnswer = 35  // cells, for a measurement's flows and figure: a longer answer with less room has a line of its own
+	leastAnswer = 35  // cells, for a measurement's flows and figure, beside its mark and loss: a longer answer with less room has a line of its own
 	datedWidth  = 100 // of a terminal with room for the year in each line
 )
 
@@ -36,27 +37,32 @@ func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error 
 	if name > 0 {
 		name = max(name, len("name"))
 	}
-	line := func(run, date, named, trials, said string) {
+	line := func(run, date, named, trials, mark, said string) {
 		text := pad(run, id) + "  " + pad(date, max(len(dates), len(dated))) + "  "
 		if name > 0 {
 			text += pad(words.Shorten(plain.Line(named), name), name) + "  "
 		}
 		text += fmt.Sprintf("%6s  ", trials)
-		if room := t.width - words.Width(text); room >= leastAnswer || words.Width(plain.Line(said)) <= room {
-			t.line("", text+words.Shorten(plain.Line(said), room))
+		least := leastAnswer
+		if figure, _, is := strings.Cut(said, " lost"); is {
+			least = words.Width(figure+" lost") + 1
+		}
+		if room := t.width - words.Width(text); room >= least+words.Width(mark) || words.Width(plain.Line(mark+said)) <= room {
+			t.line("", text+words.Shorten(plain.Line(mark+said), room))
 			return
 		}
 		t.line("", text)
-		t.line("", words.Shorten("    "+plain.Line(said), t.width))
+		t.line("", words.Shorten("    "+plain.Line(mark+said), t.width))
 	}
-	line("run", dated, "name", "trials", "answer")
+	line("run", dated, "name", "trials", "", "answer")
 	for _, r := range runs {
 		run := r.ID
 		if len(run) > id {
 			t.out.WriteString(run + "\n")
 			run = ""
 		}
-		line(run, r.Started.UTC().Format(dates), r.Name, strconv.Itoa(r.Trials), outcome(r))
+		mark, said := outcome(r)
+		line(run, r.Started.UTC().Format(dates), r.Name, strconv.Itoa(r.Trials), mark, said)
 		for _, note := range r.NoteList {
 			t.line(Dim, words.Shorten("    note: "+plain.Line(note.Text), t.width))
 		}
@@ -79,15 +85,22 @@ func yearOf(runs []notebook.Summary) (year int, one bool) {
 	return year, len(runs) > 0
 }
 
-// outcome is a run's answer, with its status where it did not end by itself.
-func outcome(r notebook.Summary) string {
-	switch {
-	case r.Error != "":
-		return "failed: " + r.Error
-	case r.Status != notebook.Running && r.Status != notebook.Interrupted:
-		return r.Answer
-	case r.Answer == "":
-		return r.Status
+// outcome is a run's answer, and a mark before it where it did not end by itself or its figures
+// are in doubt, because trust checks failed: "interrupted, in doubt: ".
+func outcome(r notebook.Summary) (mark, said string) {
+	if r.Error != "" {
+		return "failed: ", r.Error
 	}
-	return r.Status + ": " + r.Answer
+	var marks []string
+	if r.Status == notebook.Running || r.Status == notebook.Interrupted {
+		marks = append(marks, r.Status)
+	}
+	if c := r.Conclusion; c != nil && len(c.Doubts) > 0 {
+		marks = append(marks, "in doubt")
+	}
+	switch mark = strings.Join(marks, ", "); {
+	case mark == "" || r.Answer == "":
+		return mark, r.Answer
+	}
+	return mark + ": ", r.Answer
 }

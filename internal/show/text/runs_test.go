@@ -55,11 +55,36 @@ latest is nas-7
 // TestRunsMeasured: how a measurement was made and its figure are on lines of every width.
 func TestRunsMeasured(t *testing.T) {
 	const said = "iperf3 write, 1 flow: 940.1 Mbit/s"
-	runs := []notebook.Summary{{ID: "measure-192.168.1.10-12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the path, in a single trial."}}
+	runs := []notebook.Summary{{ID: "measure-192.168.1.10-12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the ends' interfaces, in a single trial."}}
 	for _, width := range []int{60, 80, 200} {
 		var b strings.Builder
 		if err := Runs(&b, runs, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), said) {
 			t.Errorf("%d: %v\n%s", width, err, b.String())
+		}
+	}
+}
+
+// TestRunsMarked: a run whose trust checks failed, or that ended early, is marked before its answer
+// at every width, which leaves the figure in the line.
+func TestRunsMarked(t *testing.T) {
+	const said = "UDP write, 1 flow: 96.56 Mbit/s, 98.84 % lost"
+	doubtful := &record.Conclusion{Doubts: []string{"wire", "generator", "steady"}}
+	for _, test := range []struct {
+		run  notebook.Summary
+		want string
+	}{
+		{notebook.Summary{Answer: said, Conclusion: &record.Conclusion{}}, " " + said},
+		{notebook.Summary{Answer: said, Conclusion: doubtful}, " in doubt: " + said},
+		{notebook.Summary{Answer: said, Conclusion: doubtful, Status: notebook.Interrupted}, " interrupted, in doubt: " + said},
+		{notebook.Summary{Conclusion: doubtful, Status: notebook.Running}, " running, in doubt\n"},
+		{notebook.Summary{Error: "no such interface", Conclusion: doubtful}, " failed: no such interface"},
+	} {
+		test.run.ID = "measure-192.168.1.10-12"
+		for _, width := range []int{80, 120, 200} {
+			var b strings.Builder
+			if err := Runs(&b, []notebook.Summary{test.run}, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), test.want) {
+				t.Errorf("%d columns: %v\n%s\nwant %q", width, err, b.String(), test.want)
+			}
 		}
 	}
 }

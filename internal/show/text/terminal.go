@@ -82,6 +82,9 @@ const labelWidth = 12
 // whose other lines are indented. Commands on lines of their own stay as they are; width 0:
 // all lines do.
 func Message(text string, width int) string {
+	if text == "" {
+		return ""
+	}
 	t := terminal{width: width}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		line = plain.Line(line)

@@ -64,17 +64,28 @@ func (v view) found() section {
 	return section{head: head, lines: lines, least: 3}
 }
 
-// findings are all of them, with evidence and fix.
-func (v view) findings() section {
+// findings are all of them, with evidence and fix. Those by what was counted before the samples
+// are of no sample: unless all are shown they are a number.
+func (v view) findings(all bool) section {
 	var lines []string
+	before := 0
 	add := func(attribute, head, rest, said string) {
 		for line := range strings.Lines(text.Paragraph(head, rest, said, v.width)) {
 			lines = append(lines, v.paint(attribute, strings.TrimRight(line, "\n")))
 		}
 	}
 	for _, f := range v.seenFindings() {
+		if f.Boot && !all {
+			if !f.ended && f.ExplainedBy == "" {
+				before++
+			}
+			continue
+		}
 		when := "since " + v.clock(f.since)
-		if f.ended {
+		switch {
+		case f.Boot:
+			when = "before the samples"
+		case f.ended:
 			when = v.clock(f.since) + " to " + v.clock(f.until)
 		}
 		attribute := tone(f.Confidence)
@@ -98,6 +109,13 @@ func (v view) findings() section {
 	}
 	if len(lines) == 0 {
 		lines = []string{"nothing in the samples so far"}
+	}
+	if before > 0 {
+		how := "key 6"
+		if v.height <= 0 {
+			how = "linerate doctor"
+		}
+		lines = append(lines, v.paint(text.Dim, fit(words.Count(before, "possible cause")+" by what was counted before: "+how, v.width)))
 	}
 	return section{head: v.paint(text.Dim, "findings"), lines: lines, least: 3}
 }

@@ -143,11 +143,11 @@ func (v view) parts() []section {
 	case Flows:
 		return []section{v.protocols(), v.flows()}
 	case Findings:
-		return []section{v.findings()}
+		return []section{v.findings(true)}
 	}
 	findings := v.found()
 	if v.height >= tall || v.height <= 0 {
-		findings = v.findings()
+		findings = v.findings(false)
 	}
 	return []section{v.protocols(), v.hosts(), v.interfaces(), v.cpus(), v.queues(true), v.flows(), findings}
 }

@@ -183,3 +183,24 @@ func TestBars(t *testing.T) {
 		t.Errorf("spark: %q", got)
 	}
 }
+
+// TestFindingsBefore: what was counted before the samples is no finding since one of them: it is
+// a number on the overview, and in full in the list of findings.
+func TestFindingsBefore(t *testing.T) {
+	s := sample("nas", 0)
+	s.Findings = []record.Finding{{ID: "tcp-timeouts", Host: "nas", Confidence: record.Possible, Boot: true, Summary: "TCP waits", Evidence: []string{"54 since boot"}, Fix: []string{"find out"}},
+		{ID: "tail-loss", Host: "nas", Confidence: record.Possible, Boot: true, Summary: "the last segments", Evidence: []string{"9 since boot"}},
+		{ID: "path-rehash", Host: "nas", Confidence: record.Possible, Boot: true, ExplainedBy: "tcp-timeouts", Summary: "TCP changed the hash"},
+		{ID: "sack-off", Host: "nas", Confidence: record.Likely, Summary: "acknowledgements are off", Evidence: []string{"tcp_sack = 0"}}}
+	m := Model{Zone: time.UTC}.Add(s)
+	for height, how := range map[int]string{0: "linerate doctor", 60: "key 6"} {
+		got := Screen(m, 100, height)
+		if strings.Contains(got, "tcp-timeouts") || strings.Contains(got, "path-rehash") || !strings.Contains(got, "tcp_sack = 0") || !strings.Contains(got, "2 possible causes by what was counted before: "+how) {
+			t.Errorf("%d lines:\n%s", height, got)
+		}
+	}
+	m.View = Findings
+	if got := Screen(m, 100, 60); !strings.Contains(got, "tcp-timeouts (possible, before the samples)") || !strings.Contains(got, "54 since boot") || strings.Contains(got, "counted before") {
+		t.Errorf("all:\n%s", got)
+	}
+}

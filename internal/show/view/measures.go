@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -72,6 +73,14 @@ func OfLimit(t *record.Treatment) string {
 		places = max(0, min(1, number.Earned(half)))
 	}
 	return number.Round(t.Efficiency*100, places) + " %"
+}
+
+// LimitName names the limit of a treatment: of a measurement it is not that of the path.
+func LimitName(run *record.Run, t *record.Treatment) string {
+	if run.Study == record.MeasureStudy {
+		return limits.Measured(t.LimitWhy, run.Design.Options["peer"])
+	}
+	return "the limit"
 }
 
 // Spell is a treatment's estimate with its unit.

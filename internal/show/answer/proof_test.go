@@ -1,0 +1,35 @@
+package answer
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestProofUnmet: trials in which the finding was not found do not say that its fix does not help.
+func TestProofUnmet(t *testing.T) {
+	const unmet = "was not found in the trials as it is"
+	filter := func(treatments ...string) record.Finding {
+		return record.Finding{ID: "rp-filter-drop", Treatments: treatments}
+	}
+	for _, test := range []struct {
+		study, verdict string
+		findings       []record.Finding
+		says           bool
+	}{
+		{"prove-rp-filter-drop", record.Inconclusive, nil, true},
+		{"prove-rp-filter-drop", record.NoDifference, []record.Finding{filter("the fix of rp-filter-drop")}, true},
+		{"prove-rp-filter-drop", record.Inconclusive, []record.Finding{filter("as it is")}, false},
+		{"prove-rp-filter-drop", record.Improves, nil, false},
+		{"prove-strict-rp-filter", record.Inconclusive, nil, true},
+		{"prove-strict-rp-filter", record.Inconclusive, []record.Finding{filter("as it is")}, false}, // which follows from it
+		{"prove-listen-overflow", record.NoDifference, nil, true},
+		{"prove-receive-buffer-small", record.NoDifference, nil, false}, // a state of the host
+	} {
+		run := &record.Run{Study: test.study, Findings: test.findings, Conclusion: &record.Conclusion{}, Effects: []record.Effect{{From: "as it is", To: "the fix", Verdict: test.verdict}}}
+		if got := Proof(run); strings.Contains(got, unmet) != test.says {
+			t.Errorf("%s, %s, %v: %q", test.study, test.verdict, test.findings, got)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+//go:build linux
+
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+	"linerate/internal/science/bottleneck"
+)
+
+// TestMeasureHeldBack: where the kernel drops what a flow sends, that is what holds the flow back,
+// with the counter that has it and the finding that removes it.
+func TestMeasureHeldBack(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		plainPair(t)
+		serving(t)
+		root := func(host string, args ...string) {
+			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
+		}
+		found := func(m record.Measure, id string) string {
+			i := slices.IndexFunc(m.Findings, func(f record.Finding) bool { return f.ID == id })
+			if i < 0 {
+				return ""
+			}
+			return m.Findings[i].Host + ": " + m.Findings[i].Summary + "; " + strings.Join(m.Findings[i].Evidence, "; ")
+		}
+
+		// The shaper makes single packets of what is sent by segmentation offload, and the receiver
+		// takes none of their size.
+		root("client", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
+		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1400")
+		m, status, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", "udp", "--duration", "1500ms", "--warmup", "500ms")
+		if len(m.Flows) != 1 || m.Flows[0].Datagrams == nil {
+			t.Fatalf("exit status %d: %s", status, said)
+		}
+		f := m.Flows[0]
+		if d := f.Datagrams; d.Sent == 0 || d.Received != 0 || d.Lost != d.Sent {
+			t.Errorf("%d sent, %d received, %d lost", d.Sent, d.Received, d.Lost)
+		}
+		if f.LimitedBy != bottleneck.Loss || !strings.Contains(f.LimitedWhy, "server.eth0 dropped ") {
+			t.Errorf("%q (%s)", f.LimitedBy, f.LimitedWhy)
+		}
+		if text := found(m, "path-mtu"); !strings.Contains(text, "server.eth0 takes packets of 1400") {
+			t.Errorf("path-mtu: %q; %+v", text, m.Findings)
+		}
+		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1500")
+
+		// What a payload takes of a rate behind a size table is not known.
+		root("client", "stab", "overhead", "24", "mpu", "84", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
+		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "1s", "--warmup", "500ms")
+		if len(m.Directions) != 1 || m.LimitBps != 0 || !strings.Contains(m.Directions[0].LimitWhy, "size table") {
+			t.Errorf("limit %.0f, directions %+v; exit status %d: %s", m.LimitBps, m.Directions, status, said)
+		}
+
+		if !strings.Contains(kerneltest.Do(t, "cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"), "bbr") {
+			return // cubic slows down before it loses much
+		}
+		root("client", "tbf", "rate", "300mbit", "burst", "20k", "limit", "20k")
+		m, status, said = measuredPlainly(t, "client", "10.0.0.1", "--congestion-control", "bbr", "--duration", "2s", "--warmup", "500ms")
+		if len(m.Flows) != 1 {
+			t.Fatalf("exit status %d: %s", status, said)
+		}
+		// A busy machine may send no more than the queue takes.
+		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && found(m, "qdisc-drop") == "" || f.LimitedBy == bottleneck.CongestionWindow && f.RetransBytes > f.SentBytes/10 {
+			t.Errorf("%q (%s); %+v\n%s", f.LimitedBy, f.LimitedWhy, m.Findings, figures(f))
+		}
+	})
+}

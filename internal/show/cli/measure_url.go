@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/source"
+)
+
+// urlScheme is what the scheme of a server's URL stands for.
+type urlScheme struct {
+	port      string
+	protocols []string // the first unless --protocol says another
+	tls       bool
+}
+
+var urlSchemes = map[string]urlScheme{
+	"http":    {"80", []string{flow.HTTP, flow.HTTP2}, false},
+	"https":   {"443", []string{flow.HTTP, flow.HTTP2, flow.HTTP3}, true},
+	"dns":     {"53", []string{flow.DNS, flow.DNSTCP}, false},
+	"dns+tcp": {"53", []string{flow.DNSTCP}, false},
+	"dot":     {"853", []string{flow.DoT}, false},
+	"smtp":    {"25", []string{flow.SMTP}, false},
+}
+
+// isURL says that an argument is a URL rather than a host.
+func isURL(text string) bool { return strings.Contains(text, "://") }
+
+// fromURL takes the protocol and its options from the URL of a server that is not
+// linerate's, and returns the server's address with its port.
+func (f *measureFlags) fromURL(text string) (address string, err error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("%.80q: expected a URL such as http://nas/file", text)
+	}
+	scheme, known := urlSchemes[u.Scheme]
+	if !known {
+		return "", fmt.Errorf("%.80q: expected %s, or ADDRESS of a linerate serve", text, source.Or(withSlashes(slices.Sorted(maps.Keys(urlSchemes)))))
+	}
+	spec := &f.asked.Flows
+	switch {
+	case u.Hostname() == "":
+		return "", fmt.Errorf("%.80q has no host", text)
+	case u.User != nil:
+		return "", errors.New("a URL with a user: expected none, since the notebook would keep it")
+	case !f.given("protocol"):
+		spec.Protocol = scheme.protocols[0]
+	case !slices.Contains(scheme.protocols, spec.Protocol):
+		return "", fmt.Errorf("--protocol %s with a URL of %s://: expected %s", spec.Protocol, u.Scheme, source.Or(scheme.protocols))
+	}
+	if scheme.tls && spec.TLS == "" {
+		spec.TLS = flow.TLSFull
+	}
+	port := u.Port()
+	if port == "" {
+		port = scheme.port
+	}
+	rest := u.RequestURI()
+	switch {
+	case flow.Find("path").For(spec.Protocol):
+		if f.given("path") && rest != "/" {
+			return "", errors.New("--path and a path in the URL: expected one of them")
+		}
+		if rest != "/" {
+			spec.Path = rest
+		}
+	case flow.Find("names").For(spec.Protocol) && len(u.Path) > 1:
+		spec.Names = append(spec.Names, strings.TrimPrefix(u.Path, "/"))
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// foreignProblems are flags that mean nothing to a server of another program.
+func (f *measureFlags) foreignProblems(addresses []string) (problems []error) {
+	if len(addresses) > 1 {
+		problems = append(problems, errors.New("a URL: expected one server"))
+	}
+	for _, flag := range []string{"iperf3", "token", "alias", "latency", "loss-free", "response"} {
+		if f.given(flag) {
+			problems = append(problems, fmt.Errorf("--%s is for a server of linerate: expected no URL", flag))
+		}
+	}
+	return problems
+}
+
+func withSlashes(schemes []string) (list []string) {
+	for _, s := range schemes {
+		list = append(list, s+"://")
+	}
+	return list
+}

@@ -1,0 +1,33 @@
+package export
+
+import "linerate/internal/model/record"
+
+// switchRows are the ports of switches by SNMP: the growth of their counters.
+func switchRows(run *record.Run, add func(...any)) {
+	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+		for _, s := range t.Switches {
+			if s.Missing != "" && len(s.Ports) == 0 {
+				add(switchRow(s, record.SwitchPort{}, s.Missing)...)
+			}
+			for _, p := range s.Ports {
+				missing := s.Missing
+				if p.Missing != "" {
+					missing = p.Missing
+				}
+				add(switchRow(s, p, missing)...)
+			}
+		}
+	})
+}
+
+func switchRow(s record.SwitchReading, p record.SwitchPort, missing string) []any {
+	row := []any{s.Switch, p.Port, p.Peer, p.Name, p.Alias, p.Index, p.SpeedBps, p.Bits, s.RefreshS, missing}
+	if missing != "" {
+		return append(row, make([]any, 2+len(p.Counters.Each()))...)
+	}
+	row = append(row, p.Seconds(), p.DoubtS)
+	for _, c := range p.Counters.Each() {
+		row = append(row, *c)
+	}
+	return row
+}
