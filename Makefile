@@ -11,7 +11,7 @@ LDFLAGS := -s -w -X linerate/internal/version.Version=$(VERSION)
 # How long a server is under load in make soak: 8h is a night.
 soak: export LINERATE_SOAK ?= 10m
 
-.PHONY: help build demo test machines faults soak cross fuzz audit bench release clean setup
+.PHONY: help build demo test long machines faults soak cross fuzz audit bench release clean setup
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ faults: ## plant faults in labs and have doctor find each; writes docs/doctor.md
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 600s ./internal/host/hoststate -update
 	go test -count=1 ./internal/science/diagnose -update
+
+long: ## the tests of whole studies and of waits that make test leaves out: about four minutes
+	@script/setup test
+	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -timeout 1200s -run 'TestARPFluxFromTheUsersOwnFile|TestForwarding|TestProveOverDelay|TestMeasureIperf3Gaps|TestNewStudiesRun|TestECMPFaults|TestMechanismsAgree|TestAliasConnections|TestIPAlias|TestLongPath|TestECMPTheory' ./internal/show/cli
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test

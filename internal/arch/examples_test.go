@@ -76,8 +76,20 @@ func (e *examples) run(name, command string) string {
 	return out.String()
 }
 
+// described is the program of a command of a tool that a study describes.
+var described = regexp.MustCompile(`(?:client|server): \[(\w+)[],]`)
+
+// study checks a study. Programs that it describes need not be on this machine: they are not
+// run.
 func (e *examples) study(name, text string) {
 	e.studies++
+	for _, m := range described.FindAllStringSubmatch(text, -1) {
+		if _, err := exec.LookPath(m[1]); err != nil {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), m[1]), []byte("#!/bin/false\n"), 0o700); err != nil {
+				e.t.Fatal(err)
+			}
+		}
+	}
 	file := filepath.Join(e.dir, "example.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		e.t.Fatal(err)

@@ -16,24 +16,24 @@ import (
 var boundedSleeps = map[string]string{
 	"internal/control/measure/iperf3.go":           "a pause between two tests, tried a few times",
 	"internal/host/agent/window.go":                "slices of the window",
+	"internal/host/attack/flood.go":                "checkEvery at most",
 	"internal/host/apply/address.go":               "until settleTimeout",
 	"internal/host/apply/dependents.go":            "until settleTimeout",
 	"internal/host/apply/guard.go":                 "until the lease ends",
 	"internal/host/datagram/sender.go":             "retryDelay, then the flow's closing is looked at",
+	"internal/host/application/schedule.go":        "flowset.CheckInterval at most",
 	"internal/host/flowset/set.go":                 "CheckInterval at most; the window's beginning is bounded by the request",
 	"internal/host/handshake/listener.go":          "a millisecond after a temporary error",
 	"internal/host/iperf3/client/end.go":           "milliseconds",
 	"internal/host/iperf3/server/test.go":          "milliseconds, what is left of a datagram's turn",
+	"internal/host/replay/replay.go":               "50 µs where a queue is full, then the context is looked at",
 	"internal/host/serve/accept_linux.go":          "a millisecond after a failed accept",
 	"internal/host/transaction/requester_linux.go": "checkInterval at most",
 	"internal/host/transaction/schedule.go":        "checkInterval at most",
 }
 
 // lockedWaits are functions that wait under a lock, with the reason.
-var lockedWaits = map[string]string{
-	"internal/host/bgp/bgp.go Kill":  "for the end of a process that it has killed",
-	"internal/host/bgp/bgp.go Close": "for the end of a process that it has killed",
-}
+var lockedWaits = map[string]string{}
 
 // waitingLayers are where TestWaits looks.
 var waitingLayers = []string{"internal/bus", "internal/control", "internal/host"}

@@ -93,4 +93,4 @@ var crr = contest{
 	About: "No tool in Debian main measures this; [crr.c](../script/bench/peers/crr.c) works like netperf's TCP_CRR, with blocking calls and one transaction at a time. A transaction with blocking calls has two wake-ups, one at each end. If wake-ups are expensive they dominate, and `linerate` is only a little faster. `--follow` makes them cheap, `--poll` avoids them. crr.c with both ends on one CPU (`taskset -c 0`) shows the effect of following alone.",
 }
 
-var contests = []contest{lab, tcp, udp, rr, crr, aliases}
+var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames}

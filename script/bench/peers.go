@@ -24,7 +24,7 @@ type bench struct {
 	stop         []func()
 }
 
-//go:embed pair.yaml lab64.yaml mininet64.py peers/*.c
+//go:embed pair.yaml lab64.yaml mininet64.py peers/*.c peers/frame.cfg
 var files embed.FS
 
 // server is b's address; turnSeconds is how long each tool sends in a turn.
@@ -47,7 +47,7 @@ func newBench(binary string) (l *bench, err error) {
 	if l.dir, err = os.MkdirTemp("", "linerate-bench-"); err != nil {
 		return nil, err
 	}
-	return l, os.CopyFS(l.dir, files)
+	return l, errors.Join(os.CopyFS(l.dir, files), writeFrames(l.dir))
 }
 
 // servers are started in b in this order: what listens on a port, and an option of
