@@ -2,6 +2,8 @@ package topology
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
@@ -53,6 +55,34 @@ func (i Impairment) with(over Impairment) Impairment {
 		Bucket:  cmp.Or(over.Bucket, i.Bucket),
 		Shaper:  cmp.Or(over.Shaper, i.Shaper), Overhead: cmp.Or(over.Overhead, i.Overhead),
 	}
+}
+
+// String describes a direction of a link in the words of study files, without what is left
+// at its default: "1 Gbit/s, delay 25ms, loss 0.1%".
+func (i Impairment) String() string {
+	rate := "not shaped"
+	if i.Rate > 0 {
+		rate = unit.FormatRate(float64(i.Rate))
+		if i.Shaper != "" {
+			rate += " by " + i.Shaper
+		}
+	}
+	words := []string{rate}
+	say := func(name string, set bool, value any) {
+		if set {
+			words = append(words, fmt.Sprint(name, " ", value))
+		}
+	}
+	say("delay", i.Delay != 0, i.Delay)
+	say("jitter", i.Jitter != 0, i.Jitter)
+	say("loss", i.Loss != 0, i.Loss)
+	say("reorder", i.Reorder != 0, i.Reorder)
+	say("queue", i.Queue != unit.Depth{}, i.Queue)
+	say("ecn", i.ECN != unit.Depth{}, i.ECN)
+	say("burst", i.Burst != 0, i.Burst)
+	say("mtu", i.MTU != 0 && i.MTU != DefaultMTU, i.MTU)
+	say("overhead", i.Overhead != 0, i.Overhead)
+	return strings.Join(words, ", ")
 }
 
 // Frame is the largest frame of the direction, as the kernel's shapers count it.

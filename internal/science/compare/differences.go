@@ -124,11 +124,11 @@ func (l *list) links(from, to *topology.Topology) {
 		name := "link " + a.From.String() + " – " + a.To.String()
 		b := find(to, a)
 		if b == nil {
-			l.add(name, spell(a.Towards(a.From)), "")
+			l.add(name, a.Towards(a.From).String(), "")
 			continue
 		}
-		there := [2]string{spell(a.Towards(a.From)), spell(b.Towards(b.From))}
-		back := [2]string{spell(a.Towards(a.To)), spell(b.Towards(b.To))}
+		there := [2]string{a.Towards(a.From).String(), b.Towards(b.From).String()}
+		back := [2]string{a.Towards(a.To).String(), b.Towards(b.To).String()}
 		if there == back {
 			l.add(name, there[0], there[1])
 			continue
@@ -138,28 +138,9 @@ func (l *list) links(from, to *topology.Topology) {
 	}
 	for _, b := range to.Links {
 		if find(from, b) == nil {
-			l.add("link "+b.From.String()+" – "+b.To.String(), "", spell(b.Towards(b.From)))
+			l.add("link "+b.From.String()+" – "+b.To.String(), "", b.Towards(b.From).String())
 		}
 	}
-}
-
-// spell describes a direction of a link: "100 Mbit/s by tbf, delay: 10ms".
-func spell(i topology.Impairment) string {
-	rate := "no rate"
-	if i.Rate > 0 {
-		rate = unit.FormatRate(float64(i.Rate))
-		if i.Shaper != "" {
-			rate += " by " + i.Shaper
-		}
-	}
-	i.Rate, i.Shaper, i.Bucket = 0, "", false
-	if i.MTU == topology.DefaultMTU {
-		i.MTU = 0
-	}
-	if rest := describe(i); rest != plain {
-		rate += ", " + rest
-	}
-	return rate
 }
 
 // pieces are the hosts and switches of a topology, each with its name and its description.

@@ -25,6 +25,8 @@ type planDocument struct {
 	Hosts    int    `json:"hosts"`
 	Switches int    `json:"switches"`
 	Links    int    `json:"links"`
+	// Shapes are the links by what they do to frames, in the order of the file.
+	Shapes []planShape `json:"shapes,omitempty"`
 	// Responses are what treatments are judged by.
 	Responses  []string        `json:"responses"`
 	Factors    []record.Factor `json:"factors"`
@@ -53,6 +55,13 @@ type planDocument struct {
 	parameters []run.ParameterWarning
 	unit       string // of goodput, in text
 	time       string // what the plan takes, in text
+}
+
+// planShape is what links do to frames, "1 Gbit/s, delay 25ms, loss 0.1%".
+type planShape struct {
+	Links   []string `json:"links"`             // "client.eth0 – server.eth0"
+	Forward string   `json:"forward"`           // from the first end to the second
+	Reverse string   `json:"reverse,omitempty"` // absent: the same
 }
 
 type planTreatment struct {
@@ -116,6 +125,9 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	for _, w := range d.parameters {
 		d.Warnings = append(d.Warnings, w.Text)
 	}
+	for _, l := range s.Topology.Links {
+		d.addLink(&s.Topology, l)
+	}
 	for _, t := range p.Treatments {
 		made := planTreatment{
 			Name: t.Name, Baseline: t.Baseline, Levels: t.Levels, Settings: settingLines(t.Settings),
@@ -149,6 +161,31 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 		d.Order = append(d.Order, names)
 	}
 	return d
+}
+
+// addLink puts a link to those that do the same to frames.
+func (d *planDocument) addLink(t *topology.Topology, l topology.Link) {
+	name := linkEnd(t, l.From) + " – " + linkEnd(t, l.To)
+	shape := planShape{Links: []string{name}, Forward: l.Towards(l.From).String(), Reverse: l.Towards(l.To).String()}
+	if shape.Reverse == shape.Forward {
+		shape.Reverse = ""
+	}
+	for i, other := range d.Shapes {
+		if other.Forward == shape.Forward && other.Reverse == shape.Reverse {
+			d.Shapes[i].Links = append(other.Links, name)
+			return
+		}
+	}
+	d.Shapes = append(d.Shapes, shape)
+}
+
+// linkEnd names a host's interface, or a switch without the port that is named after the other
+// end.
+func linkEnd(t *topology.Topology, e topology.End) string {
+	if _, ok := t.Switch(e.Node); ok {
+		return e.Node
+	}
+	return e.String()
 }
 
 // ifShaped says what the first limit is that a run finds otherwise: check asks no real host,

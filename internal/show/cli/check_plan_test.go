@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -112,4 +113,38 @@ workload:
 		t.Fatal(err)
 	}
 	return plan
+}
+
+// TestPlanShapes: links with the same properties are told once, and each direction that differs.
+func TestPlanShapes(t *testing.T) {
+	const text = `
+study: paths
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}, eth1: {addresses: [10.0.1.1/24]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}, eth1: {addresses: [10.0.1.2/24]}}}
+    c: {interfaces: {eth0: {addresses: [10.0.2.1/24]}}}
+    d: {interfaces: {eth0: {addresses: [10.0.2.2/24]}}}
+  links:
+    - {from: a.eth0, to: b.eth0, rate: 100mbit, delay: 20ms, loss: 0.05%}
+    - {from: c.eth0, to: d.eth0, rate: 10mbit, reverse: {rate: 1mbit, jitter: 2ms, delay: 9ms}}
+    - {from: a.eth1, to: b.eth1, rate: 100mbit, delay: 20ms, loss: 0.05%}
+workload:
+  flows: [{from: a, to: b, destination: 10.0.0.2}]
+`
+	s, err := study.Parse("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []planShape{
+		{Links: []string{"a.eth0 – b.eth0", "a.eth1 – b.eth1"}, Forward: "100 Mbit/s, delay 20ms, loss 0.05%"},
+		{Links: []string{"c.eth0 – d.eth0"}, Forward: "10 Mbit/s", Reverse: "1 Mbit/s, delay 9ms, jitter 2ms"},
+	}
+	if got := newPlanDocument(plan, 0).Shapes; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }

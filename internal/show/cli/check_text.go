@@ -21,7 +21,7 @@ func (d *planDocument) shown() document.Document {
 	return document.Document{
 		Title: fmt.Sprintf("%s · %s × %s = %s · %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
 			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), d.time),
-		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.treatments()), document.Tables(d.changes()), document.Tables(d.commands()), d.order()},
+		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.links()), document.Tables(d.treatments()), document.Tables(d.changes()), document.Tables(d.commands()), d.order()},
 			func(part []document.Block) bool { return len(part) == 0 }),
 	}
 }
@@ -33,9 +33,31 @@ func (d *planDocument) about() (list []document.Block) {
 	return append(list, document.Prose{Text: fmt.Sprintf("%s, %s, %s%s", unit.Plural(d.Hosts, "host"), unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())})
 }
 
-// treatments are numbered, as the order names them so.
+// links are those of labs and real hosts, which may delay or lose frames; nil: there are none.
+func (d *planDocument) links() *document.Table {
+	if len(d.Shapes) == 0 {
+		return nil
+	}
+	t := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: "in each direction", Wrap: true}}}
+	for _, shape := range d.Shapes {
+		name := shape.Links[0]
+		if n := len(shape.Links); n > 1 {
+			name = fmt.Sprintf("%s and %d more", name, n-1)
+		}
+		each := shape.Forward
+		if shape.Reverse != "" {
+			each += "; in the other: " + shape.Reverse
+		}
+		t.Add(name, each)
+	}
+	return t
+}
+
+// treatments are numbered, as the order names them so. What is the same in all of them is said
+// once.
 func (d *planDocument) treatments() *document.Table {
-	t := &document.Table{Columns: []document.Column{{Align: document.Right}, {Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
+	var explained []string
 	for i, made := range d.Treatments {
 		name, limit := made.Name, "unknown"
 		if made.Baseline {
@@ -50,12 +72,40 @@ func (d *planDocument) treatments() *document.Table {
 			} else if word, _, explained := strings.Cut(why, ": "); explained {
 				limit = word // none, or unknown
 			}
-			t.Notes = words.Distinct(t.Notes, why)
+			explained = words.Distinct(explained, why)
 		}
-		t.Add(fmt.Sprint(i+1), name, fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
+		t.Add(fmt.Sprintf("%*d %s", len(fmt.Sprint(len(d.Treatments))), i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
 	}
-	t.Notes = source.Some(t.Notes, limitsExplained)
+	said := foldUniform(t)
+	if len(explained) > 0 { // which names the limit
+		said = slices.DeleteFunc(said, func(text string) bool { return strings.HasPrefix(text, "limit ") })
+	}
+	if len(said) > 0 {
+		t.Notes = []string{"each treatment: " + strings.Join(said, " · ")}
+	}
+	t.Notes = append(t.Notes, source.Some(explained, limitsExplained)...)
 	return t
+}
+
+// foldUniform takes the columns out of a table of several rows that have the same text in every
+// row, and returns their heads with it.
+func foldUniform(t *document.Table) (said []string) {
+	if len(t.Rows) < 2 {
+		return nil
+	}
+	for at := len(t.Columns) - 1; at > 0; at-- {
+		text := t.Cell(0, at).Text
+		if slices.ContainsFunc(t.Rows, func(r document.Row) bool { return r.Cells[at].Text != text }) {
+			continue
+		}
+		said = append(said, t.Columns[at].Head+" "+text)
+		t.Columns = slices.Delete(t.Columns, at, at+1)
+		for i := range t.Rows {
+			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, at, at+1)
+		}
+	}
+	slices.Reverse(said)
+	return said
 }
 
 // limitsExplained are explained one by one.
