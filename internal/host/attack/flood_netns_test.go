@@ -74,7 +74,7 @@ func TestFloods(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
-				receiver, err := frame.OpenReceiver("far")
+				receiver, err := frame.OpenReceiver("far", frame.Match{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		receiver, err := frame.OpenReceiver("far")
+		receiver, err := frame.OpenReceiver("far", frame.Match{})
 		if err != nil {
 			t.Fatal(err)
 		}

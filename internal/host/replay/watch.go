@@ -17,7 +17,7 @@ type watcher struct {
 }
 
 func newWatcher(frames []Frame, name string, most int) (*watcher, error) {
-	from, err := packet.OpenReceiver(name)
+	from, err := packet.OpenReceiver(name, packet.Match{})
 	if err != nil {
 		return nil, err
 	}

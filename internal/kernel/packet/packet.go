@@ -12,11 +12,14 @@
 // Both transmit through the interface's queueing discipline, so that a rate it has applies. On
 // an interface without one the socket sets PACKET_QDISC_BYPASS, which is faster.
 //
-// A Receiver is a packet socket in promiscuous mode. Frames are made by package frames, and
+// A Receiver and a Counter are packet sockets in promiscuous mode. Frames are made by package frames, and
 // paced by the callers.
 package packet
 
-import "errors"
+import (
+	"errors"
+	"net/netip"
+)
 
 // Modes of a Sender.
 const (
@@ -44,6 +47,14 @@ type Options struct {
 	// Mode is the only one to use; empty: the first of Program and Socket that the kernel
 	// lets this process use.
 	Mode string
+}
+
+// Match is what a Receiver or Counter is to see; the zero value is every frame.
+type Match struct {
+	// Destination is that of UDP over IP without options or extension headers.
+	Destination netip.AddrPort
+	// Word is the payload's first four bytes, in network order, as far as Mask has bits.
+	Word, Mask uint32
 }
 
 // Message is a frame that was received.

@@ -5,6 +5,7 @@ package packet
 import (
 	"bytes"
 	"errors"
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -206,6 +207,66 @@ func TestOpenRefuses(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "near", "down")
 		if _, err := Open(Options{Interface: "near", Bytes: 60}); !errors.Is(err, unix.ENETDOWN) {
 			t.Errorf("it is down: %v", err)
+		}
+	})
+}
+
+// TestCounter: what matches is counted, whatever the buffer has no room for, and nothing else.
+func TestCounter(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		cable(t)
+		to := netip.MustParseAddrPort("10.0.0.2:7")
+		match := Match{Destination: to, Word: 0x01020304, Mask: ^uint32(1)}
+		c, err := OpenCounter("far", match)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		s, err := Open(Options{Interface: "near", Bytes: 100, Mode: Socket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		matching := make([]byte, 100)
+		copy(matching, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01\x08\x00\x45")
+		matching[14+9] = 17
+		copy(matching[14+16:], "\x0a\x00\x00\x02\x00\x00\x00\x07")
+		copy(matching[14+28:], "\x01\x02\x03\x04")
+		send := func(frame []byte, times int) {
+			t.Helper()
+			for sent := 0; sent < times; {
+				for i := range Room {
+					room, err := s.Frame(i, len(frame))
+					if err != nil {
+						t.Fatal(err)
+					}
+					copy(room, frame)
+				}
+				n, err := s.Send(0, min(Room, times-sent))
+				if err != nil && err != unix.ENOBUFS && err != unix.EAGAIN {
+					t.Fatal(err)
+				}
+				sent += n
+			}
+		}
+		const many = 20_000
+		send(matching, many)
+		matching[14+28+3] = 5 // differs where the mask has no bit
+		send(matching, 1)
+		for at, value := range map[int]byte{12: 9, 14: 0x46, 14 + 9: 6, 14 + 19: 3, 14 + 23: 8, 14 + 28: 2, 14 + 31: 7} {
+			other := bytes.Clone(matching)
+			other[at] = value
+			send(other, 10)
+		}
+		var got int64
+		for until := time.Now().Add(10 * time.Second); got < many+1 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+			if got, err = c.Count(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		if got, err = c.Count(); err != nil || got != many+1 {
+			t.Errorf("%d counted, want %d: %v", got, many+1, err)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (*Sender) Close() error { return nil }
 type Receiver struct{}
 
 // OpenReceiver returns errors.ErrUnsupported.
-func OpenReceiver(string) (*Receiver, error) {
+func OpenReceiver(string, Match) (*Receiver, error) {
 	return nil, fmt.Errorf("frames need Linux: %w", errors.ErrUnsupported)
 }
 
@@ -47,3 +47,17 @@ func (*Receiver) Frame(int) Message { return Message{} }
 
 // Close does nothing.
 func (*Receiver) Close() error { return nil }
+
+// Counter counts on Linux only.
+type Counter struct{}
+
+// OpenCounter returns errors.ErrUnsupported.
+func OpenCounter(string, Match) (*Counter, error) {
+	return nil, fmt.Errorf("frames need Linux: %w", errors.ErrUnsupported)
+}
+
+// Count returns errors.ErrUnsupported.
+func (*Counter) Count() (int64, error) { return 0, errors.ErrUnsupported }
+
+// Close does nothing.
+func (*Counter) Close() error { return nil }

@@ -16,28 +16,43 @@ import (
 // receiveBuffer is what the socket's buffer is asked to hold, in bytes.
 const receiveBuffer = 64 << 20
 
-// A Receiver receives every frame that comes in by one interface of the network namespace
-// in which it was opened, whatever its destination address is. One goroutine at a time may use it.
+// A Receiver receives the frames that come in by one interface of the network namespace in
+// which it was opened, whatever their destination addresses are. One goroutine at a time may use it.
 type Receiver struct {
 	fd   int
 	from *sock.DatagramReceiver
 	wait sched.Poller
 }
 
-// OpenReceiver makes a receiver; it needs CAP_NET_RAW.
-func OpenReceiver(name string) (*Receiver, error) {
-	link, _, err := describe(name)
+// OpenReceiver makes a receiver of what matches; it needs CAP_NET_RAW.
+func OpenReceiver(name string, m Match) (*Receiver, error) {
+	fd, err := open(name, m, receiveBuffer)
 	if err != nil {
 		return nil, err
 	}
-	const object = "packet socket"
+	if dropped, timestamp, _ := sock.PrepareReceiver(fd, false); dropped != nil || timestamp != nil {
+		unix.Close(fd)
+		return nil, &kernel.Error{Op: "count drops and take times of", Object: object, Err: unix.EOPNOTSUPP}
+	}
+	return &Receiver{fd: fd, from: sock.NewDatagramReceiver(Room, MaxBytes)}, nil
+}
+
+const object = "packet socket"
+
+// open makes a packet socket that receives what comes in by an interface, matches, and has
+// room in a buffer of so many bytes.
+func open(name string, m Match, buffer int) (int, error) {
+	link, _, err := describe(name)
+	if err != nil {
+		return -1, err
+	}
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return nil, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "receiving frames needs CAP_NET_RAW over the network namespace"}
+		return -1, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "receiving frames needs CAP_NET_RAW over the network namespace"}
 	}
-	fail := func(op string, err error) (*Receiver, error) {
+	fail := func(op string, err error) (int, error) {
 		unix.Close(fd)
-		return nil, &kernel.Error{Op: op, Object: object, Err: err}
+		return -1, &kernel.Error{Op: op, Object: object, Err: err}
 	}
 	// Since 4.20; before that what this host sends by the interface is received, too.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
@@ -45,16 +60,16 @@ func OpenReceiver(name string) (*Receiver, error) {
 	if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(link.Index), Type: unix.PACKET_MR_PROMISC}); err != nil {
 		return fail("receive what is for others by", err)
 	}
-	if _, err := sock.SetReceiveBuffer(fd, receiveBuffer); err != nil {
-		return fail("set the receive buffer of", err)
+	if err := m.attach(fd); err != nil {
+		return fail("attach a filter to", err)
 	}
-	if dropped, timestamp, _ := sock.PrepareReceiver(fd, false); dropped != nil || timestamp != nil {
-		return fail("count drops and take times of", unix.EOPNOTSUPP)
+	if _, err := sock.SetReceiveBuffer(fd, buffer); err != nil {
+		return fail("set the receive buffer of", err)
 	}
 	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: link.Index, Protocol: binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))}); err != nil {
 		return fail("bind", err)
 	}
-	return &Receiver{fd: fd, from: sock.NewDatagramReceiver(Room, MaxBytes)}, nil
+	return fd, nil
 }
 
 // Receive returns how many frames have come in, at most Room, and waits for the first for

@@ -1,0 +1,179 @@
+// Package transmit hands frames to an interface, each at its own instant or as fast as the
+// interface takes them. Nothing is left out: while the queue of the interface is full, the
+// sender waits. What frames are like, and when each is due, is the caller's.
+package transmit
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/packet"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/science/stats"
+)
+
+// Source is what is sent: frames, numbered from 0.
+type Source interface {
+	// Due is when a frame is to be handed over, in ns after the first, and never earlier than
+	// the frame before. It is not asked of frames without instants.
+	Due(number int64) int64
+	// Bytes is the size of a frame without its check sequence.
+	Bytes(number int64) int
+	// Write writes the frame, which is handed over next; at is the instant on the clock of
+	// sched.Now.
+	Write(frame []byte, number, at int64)
+	// Handed tells that the frames from this number on, so many, are handed over at an
+	// instant. It is told again of frames that the interface refused.
+	Handed(number int64, n int, at int64)
+}
+
+// Limits end a transmission, the first of them.
+type Limits struct {
+	Paced  bool          // frames are due at instants
+	Frames int64         // 0: any number
+	Length time.Duration // 0: any time
+	// MostLate is how late a frame may be before all later ones are moved on as well, so that
+	// no burst makes up for a pause; 0: the instants stay as they are.
+	MostLate time.Duration
+}
+
+// Result is what became of a transmission.
+type Result struct {
+	Frames, Bytes int64 // taken by the kernel; Bytes without check sequences
+	// Start and End are the instants of the first and the last frame.
+	Start, End int64
+	// Blocked is how long the queue of the interface had no room, in ns.
+	Blocked int64
+	// Late is how far behind their instants frames were handed over, once for each call;
+	// empty: they had none.
+	Late *hdrhistogram.Histogram
+}
+
+const (
+	// check is the longest wait before the context is looked at.
+	check = 50 * time.Millisecond
+	// retry is how long a full queue is given before the next try, mostRetry how long after
+	// many, and refused how long one frame is tried.
+	retry, mostRetry = 50 * time.Microsecond, time.Millisecond
+	refused          = 10 * time.Second
+)
+
+// run is a transmission under way.
+type run struct {
+	Result
+	from  Source
+	to    *packet.Sender
+	ends  int64 // instant; 0: none
+	moved int64 // ns by which instants are later than at first
+	limit Limits
+}
+
+// Send transmits frames until one of the limits is reached. If the context ends before, the
+// error is the context's, and the result is of what was sent.
+func Send(ctx context.Context, to *packet.Sender, from Source, limit Limits) (Result, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	sched.SetTimerSlack(true)
+	defer sched.SetTimerSlack(false)
+	r := &run{from: from, to: to, limit: limit}
+	r.Late = stats.NewHistogram()
+	r.Start = sched.Now()
+	if limit.Paced {
+		r.Start += int64(time.Millisecond)
+	}
+	if limit.Length > 0 {
+		r.ends = r.Start + int64(limit.Length)
+	}
+	for r.left() > 0 && ctx.Err() == nil {
+		now := sched.Now()
+		if r.ends != 0 && now >= r.ends {
+			break
+		}
+		n := r.due(now)
+		if n == 0 {
+			continue
+		}
+		for i := range n {
+			number := r.Frames + int64(i)
+			room, err := to.Frame(i, from.Bytes(number))
+			if err != nil {
+				return r.Result, fmt.Errorf("frame %d: %w", number+1, err)
+			}
+			from.Write(room, number, now)
+		}
+		if err := r.batch(ctx, n); err != nil {
+			return r.Result, err
+		}
+	}
+	return r.Result, ctx.Err()
+}
+
+// left is how many frames may be handed over in a call.
+func (r *run) left() int {
+	if r.limit.Frames == 0 {
+		return packet.Room
+	}
+	return int(min(r.limit.Frames-r.Frames, packet.Room))
+}
+
+// due is how many frames are to be sent at an instant; 0: none is, after a wait.
+func (r *run) due(now int64) (n int) {
+	if !r.limit.Paced {
+		return r.left()
+	}
+	first := r.Start + r.moved + r.from.Due(r.Frames)
+	if now < first {
+		until := min(first, now+int64(check))
+		if r.ends != 0 {
+			until = min(until, r.ends)
+		}
+		sched.SleepUntil(until)
+		return 0
+	}
+	stats.Record(r.Late, now-first)
+	if most := int64(r.limit.MostLate); most > 0 && now-first > most {
+		r.moved += now - first
+	}
+	for n = 1; n < r.left() && r.Start+r.moved+r.from.Due(r.Frames+int64(n)) <= now; n++ {
+	}
+	return n
+}
+
+// batch hands over the frames that are ready, and waits where there is no room.
+func (r *run) batch(ctx context.Context, n int) error {
+	progress, pause := sched.Now(), retry
+	for done := 0; done < n && ctx.Err() == nil; {
+		at := sched.Now()
+		r.from.Handed(r.Frames, n-done, at)
+		taken, err := r.to.Send(done, n)
+		for i := range taken {
+			r.Bytes += int64(r.from.Bytes(r.Frames + int64(i)))
+		}
+		done += taken
+		r.Frames += int64(taken)
+		switch {
+		case err == nil:
+			r.End, progress, pause = at, at, retry
+		case socket.NotSent(err) && at-progress < int64(refused):
+			if taken > 0 {
+				progress, pause = at, retry
+			}
+			sched.SleepUntil(at + int64(pause))
+			pause = min(2*pause, mostRetry)
+			r.Blocked += sched.Now() - at
+		case socket.NotSent(err):
+			return fmt.Errorf("send frame %d: the interface has refused it for %v: it is longer than the MTU of the other end allows, or the queue does not empty: %w", r.Frames+1, refused, err)
+		default:
+			return fmt.Errorf("send frame %d: %w", r.Frames+1, err)
+		}
+	}
+	return nil
+}
+
+// TookS is the time from the first frame to the last, in seconds.
+func (r Result) TookS() float64 { return float64(max(0, r.End-r.Start)) / 1e9 }

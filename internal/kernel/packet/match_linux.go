@@ -1,0 +1,91 @@
+//go:build !portable
+
+package packet
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
+
+// filter accepts what a Match names (classic BPF, Documentation/networking/filter.rst). The
+// kernel has taken a VLAN tag off before.
+func (m Match) filter() *unix.SockFprog {
+	const protocol = 0xfffff000 // SKF_AD_OFF + SKF_AD_PROTOCOL
+	const ethernet, ipv4, ipv6, udp = 14, 20, 40, 17
+	type load = unix.SockFilter
+	word := func(at int) load { return load{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(at)} }
+	half := func(at int) load { return load{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: uint32(at)} }
+	one := func(at int) load { return load{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: uint32(at)} }
+	var program []unix.SockFilter
+	is := func(l load, value uint32) {
+		program = append(program, l, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value})
+	}
+	at := ethernet + ipv4
+	to := m.Destination.Addr()
+	if to.Is4() {
+		is(load{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: protocol}, unix.ETH_P_IP)
+		is(one(ethernet), 0x45) // without options
+		is(one(ethernet+9), udp)
+		address := to.As4()
+		is(word(ethernet+16), binary.BigEndian.Uint32(address[:]))
+	} else {
+		at = ethernet + ipv6
+		is(load{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: protocol}, unix.ETH_P_IPV6)
+		is(one(ethernet+6), udp)
+		address := to.As16()
+		for i := 0; i < len(address); i += 4 {
+			is(word(ethernet+24+i), binary.BigEndian.Uint32(address[i:]))
+		}
+	}
+	is(half(at+2), uint32(m.Destination.Port()))
+	program = append(program, word(at+8), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: m.Mask},
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: m.Word & m.Mask},
+		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: MaxBytes}, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K})
+	for i, step := range program { // what does not match goes to the last instruction
+		if step.Code == unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K {
+			program[i].Jf = uint8(len(program) - 2 - i)
+		}
+	}
+	return &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+}
+
+// attach has a socket see nothing but what matches, from now on.
+func (m Match) attach(fd int) error {
+	if !m.Destination.IsValid() {
+		return nil
+	}
+	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, m.filter())
+}
+
+// A Counter counts frames in the kernel, which keeps none of them: it loses none, whatever the
+// rate. One goroutine at a time may use it.
+type Counter struct {
+	fd      int
+	counted int64
+}
+
+// OpenCounter makes a counter of the frames that come in by an interface; it needs CAP_NET_RAW.
+func OpenCounter(name string, m Match) (*Counter, error) {
+	// What finds the buffer full is counted and goes no further, and nothing is read.
+	fd, err := open(name, m, 1)
+	if err != nil {
+		return nil, err
+	}
+	return &Counter{fd: fd}, nil
+}
+
+// Count is how many frames have come in since the counter was opened. The kernel's own count
+// has 32 bits and begins anew with each call.
+func (c *Counter) Count() (int64, error) {
+	// Packets that passed the filter, with those that found the buffer full (packet(7)).
+	s, err := unix.GetsockoptTpacketStats(c.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
+	if err != nil {
+		return c.counted, err
+	}
+	c.counted += int64(s.Packets)
+	return c.counted, nil
+}
+
+// Close ends the counter.
+func (c *Counter) Close() error { return unix.Close(c.fd) }
