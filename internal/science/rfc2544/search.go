@@ -33,6 +33,8 @@ type Search struct {
 	Resolution float64
 	// Repeats is how many trials the result has to pass.
 	Repeats int
+	// Earlier is how many of the trials were made by a search for another share.
+	Earlier int
 }
 
 // mostTrials bounds a search.
@@ -70,7 +72,7 @@ func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool
 	if len(made) == 0 {
 		return s.Most, false, true
 	}
-	if len(made) >= mostTrials {
+	if len(made)-s.Earlier >= mostTrials {
 		return 0, false, false
 	}
 	at := s.look(made)
@@ -219,7 +221,7 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 			}
 			l.LostAtBps, l.Places = 0, nil
 		}
-	case len(made) >= mostTrials:
+	case len(made)-s.Earlier >= mostTrials:
 		l.Why = "no rate was confirmed within the greatest number of trials of a search"
 	case at.lower > 0:
 		l.Why = "the search was ended before a rate was confirmed"

@@ -61,6 +61,7 @@ var outputs = map[string]output{
 	"lab shell": {lines: []string{"", "--lab a-lab-that-is-not-there-and-has-a-long-name h1"}},
 	"serve":     {lines: []string{"-p 5203 --listen :5204", "--allow x --max-rate fast --iperf3 5201"}, print: shownServing},
 	"measure":   {lines: []string{"127.0.0.1:1 --duration 1s --no-save", "127.0.0.1 --streams 0 --duration x --protocol sctp"}, print: shownMeasurements},
+	"forward":   {lines: []string{"", "--interface eth0 --receive eth0 --router here --frame 63,9019 --loss 60%,x", "--interface a-missing-interface --receive another-one"}, print: shownForwarding},
 	"replay":    {lines: []string{"missing.pcap --interface eth0", "host.json --interface eth0", "host.json --speed fast --pace 0 --map 10.0.0.0/8=192.0.2.0/24 --source-mac x"}, print: shownReplays},
 	"runs":      {lines: []string{"", "--grep cable", "--study nothing", "--since soon"}, whole: isID},
 	"runs rm":   {lines: []string{"nothing --yes", "gone-WIDTH --yes", "arp-flux-7"}},
@@ -267,6 +268,25 @@ func shownReplays(*testing.T) []string {
 		Received: &record.ReplayReceived{Interface: "enp129s0f1np1", Received: 2_900_000, Lost: 100_000, Altered: 12, Reordered: 3456, Duplicates: 78, Other: 901_234, Overrun: 5678, Merged: 9, Latency: late},
 	}
 	return []string{printed(func(s streams) error { return asText(present.Replay(r))(s.out) })}
+}
+
+// shownForwarding have each part that the result of forwarding can have.
+func shownForwarding(*testing.T) []string {
+	late := &record.Distribution{Count: 300_000, MinUs: 0.1, MeanUs: 812.5, P50Us: 712.3, P90Us: 1512.2, P99Us: 12_345.6, MaxUs: 45_678.9}
+	found := record.LossFree{RateBps: 381.6e6, PacketsPerS: 567_891, Repeats: 2, ConfirmS: 5, LostAtBps: 390e6, Resolution: 0.01, Trials: []record.LossTrial{{OfferedBps: 390e6, LostShare: 0.0246}}}
+	bound := found
+	bound.BoundedBy, bound.Loss = record.BoundedBySender, 0.005
+	none := record.LossFree{Why: "no rate was confirmed within the greatest number of trials of a search", Repeats: 2, ConfirmS: 5}
+	r := &record.Forward{
+		Interface: "enp129s0f0np0", Receive: "enp129s0f1np1", Router: "2001:db8:1234:5678::fe", Mode: "af_packet", Refused: "program that transmits frames: operation not permitted", LinkBps: 10e9,
+		Sizes: []record.ForwardSize{{Frame: "64", Bytes: 64, CeilingPerS: 1_234_567, Goals: []record.ForwardGoal{{LossFree: found, LineShare: 0.0382, Latency: late}, {LossFree: bound, LineShare: 0.0382, Latency: late}}},
+			{Frame: "imix", Bytes: 353.8, CeilingPerS: 734_567, Goals: []record.ForwardGoal{{LossFree: none}}}},
+		Drops: []record.ForwardDrops{{What: "the processors' backlog (softnet_stat, of all of this machine)", Frames: 12_345}},
+	}
+	virtual := *r
+	virtual.LinkBps, virtual.Router, virtual.Drops = 0, "", nil
+	return []string{printed(func(s streams) error { return asText(present.Forward(r))(s.out) }), printed(func(s streams) error { return asText(present.Forward(&virtual))(s.out) }),
+		printed(func(s streams) error { return asText(present.Forward(&record.Forward{}))(s.out) })}
 }
 
 func shownTuning(t *testing.T) (texts []string) {

@@ -151,6 +151,7 @@ func newRoot(s streams) *cobra.Command {
 		newLabCommand(s),
 		newServeCommand(s),
 		newMeasureCommand(s),
+		newForwardCommand(s),
 		newReplayCommand(s),
 		newRunsCommand(s),
 		newReportCommand(s),

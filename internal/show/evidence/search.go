@@ -11,8 +11,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// rfcTrial is how long a trial is to be at least (RFC 2544, section 24).
-const rfcTrial = 60
+// RFCTrial is how many seconds a trial is to take at least (RFC 2544, section 24).
+const RFCTrial = 60
 
 // LossFreeRows are the highest rate without loss, what keeps it from being higher,
 // and the trials by which it was found.
@@ -30,8 +30,8 @@ func LossFreeRows(l *record.LossFree) [][]string {
 		rows = append(rows, []string{"", "", text})
 	}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
-	if l.ConfirmS < rfcTrial {
-		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", rfcTrial, rfcTrial)})
+	if l.ConfirmS < RFCTrial {
+		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", RFCTrial, RFCTrial)})
 	}
 	return append(rows, lossTrialRows(l)...)
 }

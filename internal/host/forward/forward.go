@@ -1,0 +1,178 @@
+// Package forward measures what a device forwards between two interfaces of this host: the
+// highest rate of frames at which no more than a given share is lost, and how long they take
+// (RFC 2544, sections 26.1 and 26.2; RFC 5180 for IPv6).
+//
+// path.go finds out how frames are addressed, trial.go sends at one rate and counts what
+// arrives, and this file searches the rate (package rfc2544 of internal/science). Frames are
+// made by package frames, and counted in the kernel, which keeps none of them.
+package forward
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/frames"
+	"linerate/internal/host/socket"
+	"linerate/internal/kernel/packet"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/science/rfc2544"
+	"linerate/internal/science/stats"
+)
+
+// Options are what is measured.
+type Options struct {
+	// Interface transmits, Receive is where the frames are to arrive.
+	Interface, Receive string
+	// Router is the address of the device on Interface's link; zero: the device forwards by
+	// MAC address, as a switch does. MAC is the device's, if it is not to be asked for.
+	Router netip.Addr
+	MAC    net.HardwareAddr
+	// From and To are the IP addresses of the frames; zero: those of the interfaces, or of
+	// the networks for benchmarks where they have none.
+	From, To netip.Addr
+	Frames   []string // sizes as flow.ParseFrames reads them, each measured by itself
+	Tuples   int      // combinations of addresses and ports; 0: one
+	Losses   []float64
+	// Search is the length of trials that search, Confirm of those that confirm.
+	Search, Confirm time.Duration
+	Resolution      float64
+	Repeats         int
+	Most            float64 // frames per second; 0: as many as can be
+	// Tell is called before each trial, with what is tried.
+	Tell func(text string)
+}
+
+// Run measures every size. If the context ends before, the result has the sizes until then.
+func Run(ctx context.Context, o Options) (*record.Forward, error) {
+	p, err := findPath(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	out := &record.Forward{
+		Schema: "linerate.forward/v1", Interface: o.Interface, Receive: o.Receive, ToMAC: net.HardwareAddr(p.To[:]).String(), Tuples: o.Tuples,
+		From: p.Local.Addr().String(), To: p.Remote.Addr().String(), LinkBps: p.linkBps, Sizes: []record.ForwardSize{},
+	}
+	if o.Router.IsValid() {
+		out.Router = o.Router.String()
+	}
+	t, err := newTester(p, o)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	out.Mode, out.Refused = t.to.Mode()
+	for _, text := range o.Frames {
+		if err = t.use(text, o); err == nil {
+			var size record.ForwardSize
+			size, err = t.measure(ctx, text, o)
+			if len(size.Goals) > 0 {
+				out.Sizes = append(out.Sizes, size)
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	drops, dropErr := t.drops()
+	out.Drops = drops
+	return out, errors.Join(err, dropErr)
+}
+
+// measure searches the rate of each goal. What a trial says of one goal, it says of the others
+// too, so that each is searched from where the one before ended.
+func (t *tester) measure(ctx context.Context, text string, o Options) (record.ForwardSize, error) {
+	size := record.ForwardSize{Frame: text, Bytes: t.frameBits / 8}
+	if err := t.reaches(ctx); err != nil {
+		return size, err
+	}
+	var made []record.LossTrial
+	var latencies []*hdrhistogram.Histogram
+	losses := slices.Clone(o.Losses)
+	slices.Sort(losses)
+	for _, loss := range losses {
+		search := rfc2544.Search{Most: o.Most * t.frameBits, Loss: loss, Resolution: o.Resolution, Repeats: o.Repeats, Earlier: len(made)}
+		for i := range made {
+			made[i].Pass = passes(made[i], loss)
+		}
+		for {
+			rate, confirms, more := search.Next(made)
+			if !more {
+				break
+			}
+			length := o.Search
+			if confirms {
+				length = o.Confirm
+			}
+			o.Tell(t.says(text, loss, rate, length, len(made)+1))
+			l, delays, err := t.trial(ctx, rate/t.frameBits, length)
+			if err != nil {
+				return size, err
+			}
+			l.AskedBps, l.Confirms, l.Pass = rate, confirms, passes(l, loss)
+			made, latencies = append(made, l), append(latencies, delays)
+			size.CeilingPerS = max(size.CeilingPerS, l.OfferedBps/t.frameBits)
+		}
+		goal := record.ForwardGoal{LossFree: *search.Conclude(slices.Clone(made), t.limit())}
+		goal.TrialS, goal.ConfirmS = o.Search.Seconds(), o.Confirm.Seconds()
+		goal.PacketsPerS, goal.DatagramBytes = goal.RateBps/t.frameBits, int(size.Bytes+0.5)
+		if t.linkBps > 0 {
+			goal.LineShare = goal.PacketsPerS * (size.Bytes + 20) * 8 / t.linkBps // with preamble and gap
+		}
+		confirmed := stats.NewHistogram()
+		at := slices.IndexFunc(made, func(l record.LossTrial) bool { return l.Confirms && l.Pass && l.OfferedBps == goal.RateBps })
+		for i, l := range made {
+			if at >= 0 && l.Confirms && l.Pass && l.AskedBps == made[at].AskedBps {
+				confirmed.Merge(latencies[i])
+			}
+		}
+		if confirmed.TotalCount() > 0 {
+			var err error
+			if goal.Latency, err = stats.Distribution(confirmed); err != nil {
+				return size, err
+			}
+		}
+		size.Goals = append(size.Goals, goal)
+	}
+	return size, nil
+}
+
+// passes: frames arrived, and no more were lost than the goal allows.
+func passes(l record.LossTrial, loss float64) bool { return l.ReceivedBps > 0 && l.LostShare <= loss }
+
+// limit is what the link carries of frames of this size; 0: not known.
+func (t *tester) limit() float64 { return t.linkBps * t.frameBits / (t.frameBits + 20*8) }
+
+func (t *tester) says(text string, loss, rate float64, length time.Duration, number int) string {
+	asked := "as fast as possible"
+	if rate > 0 {
+		asked = fmt.Sprintf("%.0f/s", rate/t.frameBits)
+	}
+	return fmt.Sprintf("%s bytes, loss of %.3g %% or less, trial %d: %s for %v", text, 100*loss, number, asked, length)
+}
+
+// use makes the frames of a size.
+func (t *tester) use(text string, o Options) error {
+	spec := flow.Spec{Frame: text}
+	payloads := spec.FramePayloads(t.Remote.Addr().Is6())
+	fill := make([]byte, packet.MaxBytes)
+	socket.FillRandom(fill)
+	maker, err := frames.New(t.Path, frames.Options{Payloads: payloads, Tuples: o.Tuples, Fill: fill})
+	if err != nil {
+		return err
+	}
+	t.maker = maker
+	bytes := 0
+	for i := range payloads {
+		bytes += maker.Bytes(uint64(i)) + checkSequence
+	}
+	t.frameBits = 8 * float64(bytes) / float64(len(payloads))
+	return nil
+}

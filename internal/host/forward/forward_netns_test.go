@@ -1,0 +1,85 @@
+//go:build linux && !portable
+
+package forward
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/record"
+)
+
+// TestForward: the rate of a device whose link is slow is that of the link, of a router in IPv4
+// and IPv6 and of a switch; more is forwarded where some may be lost; what does not forward is
+// an error that says so.
+func TestForward(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
+		kerneltest.Do(t, "ip", "netns", "add", "device")
+		device := func(words string) {
+			kerneltest.Do(t, "ip", append([]string{"netns", "exec", "device"}, strings.Fields(words)...)...)
+		}
+		for _, n := range []string{"1", "2"} {
+			kerneltest.Do(t, "ip", "link", "add", "eth"+n, "type", "veth", "peer", "name", "eth"+n, "netns", "device")
+			kerneltest.Do(t, "ip", "address", "add", "10.0."+n+".1/24", "dev", "eth"+n)
+			kerneltest.Do(t, "ip", "address", "add", "2001:db8:"+n+"::1/64", "dev", "eth"+n, "nodad")
+			kerneltest.Do(t, "ip", "link", "set", "eth"+n, "up")
+			device("ip address add 10.0." + n + ".254/24 dev eth" + n)
+			device("ip address add 2001:db8:" + n + "::fe/64 dev eth" + n + " nodad")
+			device("ip link set eth" + n + " up")
+		}
+		device("sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1")
+		device("tc qdisc add dev eth2 root tbf rate 40mbit burst 10000 limit 20000")
+		const shaped = 40e6 / 8 // bytes, as tbf counts them: without check sequences
+		measure := func(o Options) (record.ForwardSize, error) {
+			o.Interface, o.Receive, o.Search, o.Confirm, o.Repeats, o.Resolution = "eth1", "eth2", 300*time.Millisecond, 500*time.Millisecond, 1, 0.05
+			o.Tell = func(string) {}
+			if o.Losses == nil {
+				o.Losses = []float64{0}
+			}
+			r, err := Run(t.Context(), o)
+			if err != nil {
+				return record.ForwardSize{}, err
+			}
+			return r.Sizes[0], nil
+		}
+		for _, c := range []struct{ router, frame string }{{"10.0.1.254", "512"}, {"2001:db8:1::fe", "512"}, {"", "1518"}} {
+			o := Options{Frames: []string{c.frame}, Losses: []float64{0.1, 0}}
+			want := shaped / (512 - checkSequence)
+			if c.router != "" {
+				o.Router = netip.MustParseAddr(c.router)
+			} else {
+				want = shaped / (1518 - checkSequence)
+				device("ip link add br0 type bridge")
+				device("ip link set br0 up")
+				for _, n := range []string{"1", "2"} {
+					device("ip address flush dev eth" + n)
+					device("ip link set eth" + n + " master br0")
+				}
+			}
+			size, err := measure(o)
+			if err != nil {
+				t.Fatalf("%s: %v", c.router, err)
+			}
+			none, some := size.Goals[0], size.Goals[1]
+			if none.Loss != 0 || some.Loss != 0.1 || size.CeilingPerS < want {
+				t.Errorf("%q: %+v", c.router, size)
+			}
+			// The queue takes in some more than leaves it, and pauses of this machine some less.
+			if none.PacketsPerS < want*0.75 || none.PacketsPerS > want*1.1 || some.PacketsPerS < none.PacketsPerS || some.PacketsPerS > want*1.25 {
+				t.Errorf("%q: %.0f/s without loss and %.0f/s with a loss of 10 %%, want %.0f: %+v", c.router, none.PacketsPerS, some.PacketsPerS, want, size)
+			}
+			if l := none.Latency; l == nil || l.Count < 50 || l.MinUs <= 0 || l.P50Us > 50e3 {
+				t.Errorf("%q: latency %+v", c.router, l)
+			}
+		}
+		device("tc qdisc del dev eth2 root")
+		size, err := measure(Options{Frames: []string{"imix"}, Most: 2000, Tuples: 1000})
+		if err != nil || size.Goals[0].BoundedBy != record.BoundedByCap || size.Goals[0].PacketsPerS < 1800 || size.Goals[0].PacketsPerS > 2010 {
+			t.Errorf("2,000/s and no more: %+v, %v", size, err)
+		}
+	})
+}

@@ -1,0 +1,316 @@
+package forward
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"linerate/internal/host/frames"
+	"linerate/internal/host/transmit"
+	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/packet"
+	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
+)
+
+// A frame's payload begins with a word that says what it is: one of a trial, tagged if its
+// time is taken, or one by which the path is tried. Then come its number and its instant.
+const (
+	word       = 0x6c726600 // of all frames of this program
+	tagged     = word | 1
+	trying     = word | 2
+	ofTrials   = ^uint32(1) // mask: tagged or not
+	everyWord  = ^uint32(0)
+	tagEvery   = time.Millisecond // no two tagged frames are closer
+	mostLate   = time.Millisecond // what comes later is a pause of this host's, and makes no burst
+	waitEvery  = 10 * time.Millisecond
+	settled    = 200 * time.Millisecond // no frame has arrived for so long after the last was sent
+	residual   = 2 * time.Second        // how long frames are waited for at most (RFC 2544, section 23)
+	tryEvery   = 100 * time.Millisecond
+	tryForMost = 3 * time.Second
+)
+
+// tester sends by one interface and receives by the other.
+type tester struct {
+	*path
+	maker     *frames.Maker
+	frameBits float64 // mean, with check sequence
+
+	to      *packet.Sender
+	back    *packet.Sender // for a switch to learn from; nil: a router
+	counter *packet.Counter
+	tries   *packet.Counter
+	times   *packet.Receiver
+	sink    net.PacketConn // takes what arrives at an address of this host; nil: none
+	before  map[string]int64
+}
+
+func newTester(p *path, o Options) (_ *tester, err error) {
+	t := &tester{path: p}
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	if p.own {
+		// Else the kernel would answer with ICMP that there is no such port. What the socket
+		// has no room for, it drops.
+		if t.sink, err = net.ListenPacket("udp", p.Remote.String()); err != nil {
+			return nil, fmt.Errorf("port %d, to which frames go: %w", p.Remote.Port(), err)
+		}
+	}
+	if t.to, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: packet.MinBytes + p.MTU}); err != nil {
+		return nil, err
+	}
+	if !p.router {
+		if t.back, err = packet.Open(packet.Options{Interface: o.Receive, Bytes: packet.MinBytes + p.MTU}); err != nil {
+			return nil, err
+		}
+	}
+	if t.counter, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.Remote, Word: word, Mask: ofTrials}); err != nil {
+		return nil, err
+	}
+	if t.tries, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.Remote, Word: trying, Mask: everyWord}); err != nil {
+		return nil, err
+	}
+	if t.times, err = packet.OpenReceiver(o.Receive, packet.Match{Destination: p.Remote, Word: tagged, Mask: everyWord}); err != nil {
+		return nil, err
+	}
+	t.before, err = t.counters()
+	return t, err
+}
+
+func (t *tester) close() {
+	for _, s := range []*packet.Sender{t.to, t.back} {
+		if s != nil {
+			s.Close()
+		}
+	}
+	for _, c := range []*packet.Counter{t.counter, t.tries} {
+		if c != nil {
+			c.Close()
+		}
+	}
+	if t.times != nil {
+		t.times.Close()
+	}
+	if t.sink != nil {
+		t.sink.Close()
+	}
+}
+
+// stream is the frames of a trial, as they are sent.
+type stream struct {
+	maker    *frames.Maker
+	interval float64 // ns from one to the next
+	latest   int64   // instant of the latest tagged frame
+	kind     uint32  // word of frames that are not tagged
+}
+
+// Due is transmit.Source's.
+func (s *stream) Due(number int64) int64 { return int64(float64(number) * s.interval) }
+
+// Bytes is transmit.Source's.
+func (s *stream) Bytes(number int64) int { return s.maker.Bytes(uint64(number)) }
+
+// Write is transmit.Source's.
+func (s *stream) Write(frame []byte, number, at int64) {
+	kind := s.kind
+	if kind == word && at-s.latest >= int64(tagEvery) {
+		kind, s.latest = tagged, at
+	}
+	s.maker.Make(frame, uint64(number), func(header []byte) {
+		binary.BigEndian.PutUint32(header, kind)
+		binary.BigEndian.PutUint32(header[4:], uint32(number))
+		binary.BigEndian.PutUint64(header[8:], uint64(at))
+	})
+}
+
+// Handed is transmit.Source's.
+func (*stream) Handed(int64, int, int64) {}
+
+// reaches sends single frames until one has arrived: a router has to resolve the destination
+// first, and a switch to learn where it is (RFC 2544, appendix C.2.4).
+func (t *tester) reaches(ctx context.Context) error {
+	begin, err := t.tries.Count()
+	if err != nil {
+		return err
+	}
+	one := transmit.Limits{Frames: 1}
+	for end := time.Now().Add(tryForMost); time.Now().Before(end); {
+		if t.back != nil {
+			maker, err := frames.New(t.reverse, frames.Options{Payloads: []int{frames.HeaderBytes}, Fill: []byte{0}})
+			if err != nil {
+				return err
+			}
+			if _, err := transmit.Send(ctx, t.back, &stream{maker: maker, kind: trying}, one); err != nil {
+				return err
+			}
+		}
+		if _, err := transmit.Send(ctx, t.to, &stream{maker: t.maker, kind: trying}, one); err != nil {
+			return err
+		}
+		if err := pause(ctx, tryEvery); err != nil {
+			return err
+		}
+		if n, err := t.tries.Count(); err != nil || n > begin {
+			return err
+		}
+	}
+	if t.router {
+		return fmt.Errorf("no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know its MAC address", t.Remote.Addr(), t.reverse.Interface)
+	}
+	return fmt.Errorf("no frame arrives by %s: the device has to forward between the two links (for a router: --router, its address on the link of %s)", t.reverse.Interface, t.Interface)
+}
+
+// trial sends at a rate, 0 being as fast as possible, and counts what arrives. delays are what
+// its tagged frames took, in ns.
+func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
+	begin, err := t.counter.Count()
+	if err != nil {
+		return l, nil, err
+	}
+	from := &stream{maker: t.maker, kind: word}
+	limit := transmit.Limits{Paced: perS > 0, Length: length, MostLate: mostLate}
+	if perS > 0 {
+		from.interval = 1e9 / perS
+		limit.Frames = max(1, int64(perS*length.Seconds()))
+	}
+	started := sched.Now()
+	delays = stats.NewHistogram()
+	done := make(chan struct{})
+	var receiving sync.WaitGroup
+	var failed error
+	receiving.Go(func() { failed = t.receive(delays, started, done) })
+	sent, err := transmit.Send(ctx, t.to, from, limit)
+	var arrived int64
+	if err == nil {
+		arrived, err = t.wait(ctx, begin, sent.Frames)
+	}
+	close(done)
+	receiving.Wait()
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = t.to.Check()
+	}
+	if err != nil {
+		return l, nil, err
+	}
+	l.WindowS = max(length.Seconds(), sent.TookS())
+	l.Sent, l.Lost = sent.Frames, max(0, sent.Frames-arrived)
+	l.OfferedBps = float64(sent.Frames) * t.frameBits / l.WindowS
+	l.ReceivedBps = float64(min(arrived, sent.Frames)) * t.frameBits / l.WindowS
+	if sent.Frames > 0 {
+		l.LostShare = float64(l.Lost) / float64(sent.Frames)
+	}
+	return l, delays, nil
+}
+
+// wait returns how many frames have arrived when all have, or none has for a while.
+func (t *tester) wait(ctx context.Context, begin, sent int64) (arrived int64, err error) {
+	ended := time.Now()
+	for latest := ended; time.Since(latest) < settled && time.Since(ended) < residual; {
+		if err := pause(ctx, waitEvery); err != nil {
+			return 0, err
+		}
+		n, err := t.counter.Count()
+		if err != nil {
+			return 0, err
+		}
+		if n-begin > arrived {
+			arrived, latest = n-begin, time.Now()
+		}
+		if arrived >= sent {
+			break
+		}
+	}
+	return arrived, nil
+}
+
+// pause waits, unless the context ends before.
+func pause(ctx context.Context, length time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(length):
+		return nil
+	}
+}
+
+// receive takes the times of tagged frames that were sent since an instant, until done.
+func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, done <-chan struct{}) error {
+	const header = 14 + 20 + 8
+	at := header
+	if t.Remote.Addr().Is6() {
+		at += 20
+	}
+	for {
+		n, err := t.times.Receive(waitEvery)
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			m := t.times.Frame(i)
+			if len(m.Data) < at+frames.HeaderBytes {
+				continue
+			}
+			if sent := int64(binary.BigEndian.Uint64(m.Data[at+8:])); sent >= since && m.AtNs >= sent {
+				stats.Record(delays, m.AtNs-sent)
+			}
+		}
+		select {
+		case <-done:
+			return nil
+		default:
+		}
+	}
+}
+
+// counters are what this host lost itself at the interface that receives.
+func (t *tester) counters() (map[string]int64, error) {
+	c, err := netlink.Dial()
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	list, err := c.InterfaceCounters(map[int]string{})
+	if err != nil {
+		return nil, err
+	}
+	lost := map[string]int64{}
+	for _, i := range list {
+		if i.Interface == t.reverse.Interface {
+			lost[i.Interface+" (receive ring)"] = int64(i.RxMissed)
+			lost[i.Interface+" (receiving)"] = int64(i.RxErrors + i.RxDropped)
+		}
+	}
+	if per, err := (proc.Proc{}).Softnet(); err == nil {
+		for _, s := range per {
+			lost[backlog] += int64(s.Dropped)
+		}
+	}
+	return lost, nil
+}
+
+// backlog is the whole machine's.
+const backlog = "the processors' backlog (softnet_stat, of all of this machine)"
+
+// drops are the frames that this host lost since it was opened.
+func (t *tester) drops() (list []record.ForwardDrops, err error) {
+	now, err := t.counters()
+	for _, what := range []string{t.reverse.Interface + " (receive ring)", t.reverse.Interface + " (receiving)", backlog} {
+		if n := now[what] - t.before[what]; err == nil && n > 0 {
+			list = append(list, record.ForwardDrops{What: what, Frames: n})
+		}
+	}
+	return list, err
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"linerate/internal/host/forward"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/study"
+	"linerate/internal/model/unit"
+	"linerate/internal/show/present"
+)
+
+// rfcFrames are the sizes of frames that RFC 2544, section 9.1, has for Ethernet.
+var rfcFrames = []string{"64", "128", "256", "512", "1024", "1280", "1518"}
+
+// mostLosses bounds how many shares are searched for.
+const mostLosses = 4
+
+func newForwardCommand(s streams) *cobra.Command {
+	o := forward.Options{Frames: rfcFrames}
+	var router, from, to string
+	var losses []string
+	search := study.LossFree{Resolution: study.DefaultResolution, Repeats: study.DefaultRepeats}
+	var asJSON, quiet bool
+	cmd := &cobra.Command{
+		Use:   "forward",
+		Short: "Measure how many frames a router or switch forwards between two interfaces",
+		Long: `Measure what a router, firewall or switch forwards between two interfaces of this
+host or lab host, as RFC 2544 describes it: the highest rate of frames of each size
+at which none is lost, or no more than a share, and how long frames take at that rate.
+
+Frames are UDP over IP from the first interface's address to the second's. With
+--router they go to that next hop; without, to the second interface itself, as
+through a switch. It needs CAP_NET_RAW, as in a lab (linerate lab exec HOST --
+linerate forward …), and is faster with CAP_BPF and CAP_NET_ADMIN.
+
+Exit status: 0 measured; 1 failed; 2 bad usage or input; 3 the generator or this
+host's own losses bound a result.`,
+		Example: `  linerate forward --interface eth1 --receive eth2 --router 10.0.1.254
+  linerate forward --interface eth1 --receive eth2 --frame 64,imix --loss 0%,0.5%
+  linerate forward --interface eth1 --receive eth2 --frame 1518 --duration 60s`,
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			problems := mistakes(cmd.Flags())
+			if o.Interface == "" || o.Receive == "" {
+				problems = append(problems, errors.New("expected --interface, by which frames are sent, and --receive, where they arrive"))
+			} else if o.Interface == o.Receive {
+				problems = append(problems, errors.New("--receive: expected another interface than the one that sends"))
+			}
+			for _, f := range []struct {
+				name, text string
+				to         *netip.Addr
+			}{{"router", router, &o.Router}, {"from", from, &o.From}, {"to", to, &o.To}} {
+				if f.text == "" {
+					continue
+				}
+				var err error
+				if *f.to, err = netip.ParseAddr(f.text); err != nil {
+					problems = append(problems, fmt.Errorf("--%s %.40q: expected an IP address", f.name, f.text))
+				}
+			}
+			for _, text := range o.Frames {
+				if _, err := flow.ParseFrames(text); err != nil {
+					problems = append(problems, fmt.Errorf("--frame %w", err))
+				}
+			}
+			if len(losses) > mostLosses {
+				problems = append(problems, fmt.Errorf("--loss: expected at most %d shares", mostLosses))
+			}
+			for _, text := range losses {
+				loss, err := unit.ParseRatio(text)
+				if err != nil {
+					problems = append(problems, fmt.Errorf("--loss %w", err))
+					continue
+				}
+				search.Loss = loss
+				search.Check(func(name, format string, args ...any) {
+					problems = append(problems, fmt.Errorf("--"+format, args...))
+				})
+				o.Losses = append(o.Losses, float64(loss))
+			}
+			if err := errors.Join(problems...); err != nil {
+				return usageError(err)
+			}
+			o.Search, o.Resolution, o.Repeats = study.SearchWindow(o.Confirm), float64(search.Resolution), search.Repeats
+			shown := newProgress(s.err, quiet)
+			o.Tell = shown.replace
+			result, err := forward.Run(cmd.Context(), o)
+			shown.end()
+			if err != nil && (result == nil || !errors.Is(err, context.Canceled) || len(result.Sizes) == 0) {
+				return err
+			}
+			if err := s.answer(asJSON, result, asText(present.Forward(result))); err != nil {
+				return err
+			}
+			if err != nil {
+				return statusError{ExitInterrupted, errors.New("interrupted: these are the sizes measured until then")}
+			}
+			if doubtful(result) {
+				return statusError{ExitDoubt, nil}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Interface, "interface", "", "interface that transmits")
+	flags.StringVar(&o.Receive, "receive", "", "interface of this host where the frames are to arrive")
+	flags.StringVar(&router, "router", "", "address of the router on the link of --interface (default: a switch)")
+	valueVar(flags, &o.MAC, parseMAC, "destination-mac", "address", "", "MAC address of the device, instead of asking for that of --router")
+	flags.StringVar(&from, "from", "", "source address of the frames (default: of --interface)")
+	flags.StringVar(&to, "to", "", "destination address of the frames (default: of --receive)")
+	flags.StringSliceVar(&o.Frames, "frame", rfcFrames, "sizes of frames with check sequence, each measured by itself; imix is a mix")
+	flags.StringSliceVar(&losses, "loss", []string{"0%"}, "shares of frames that may be lost, each searched for")
+	durationVar(flags, &o.Confirm, 500*time.Millisecond, "duration", "5s", "length of the trials that confirm a rate; RFC 2544 requires 60s")
+	valueVar(flags, &search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "largest distance of a result from a rate that loses more")
+	numberVar(flags, &search.Repeats, 1, 10, "repeats", study.DefaultRepeats, "trials that must confirm a rate")
+	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0, "combinations of addresses and ports that frames have in turn")
+	valueVar(flags, &o.Most, parsePace, "most", "number", "", "frames per second that are tried at most")
+	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
+	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
+	return cmd
+}
+
+// doubtful: something other than the device bounds a result.
+func doubtful(r *record.Forward) bool {
+	for _, s := range r.Sizes {
+		for _, g := range s.Goals {
+			if g.BoundedBy == record.BoundedBySender || g.BoundedBy == record.BoundedByStalls {
+				return true
+			}
+		}
+	}
+	return len(r.Drops) > 0
+}

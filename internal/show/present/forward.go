@@ -1,0 +1,120 @@
+package present
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/show/document"
+	"linerate/internal/show/evidence"
+	"linerate/internal/show/number"
+	"linerate/internal/show/words"
+)
+
+// Forward shows what a device forwards.
+func Forward(r *record.Forward) document.Document {
+	device := "the device"
+	if r.Router != "" {
+		device = "router " + r.Router
+	}
+	doc := document.Document{About: []string{fmt.Sprintf("forward · %s → %s → %s · %s", r.Interface, device, r.Receive, r.Mode)}}
+	if r.Refused != "" {
+		doc.About = append(doc.About, r.Refused)
+	}
+	if len(r.Sizes) == 0 {
+		doc.Answer = "No size was measured."
+		return doc
+	}
+	doc.Answer = forwardAnswer(r.Sizes[0])
+	t := &document.Table{Columns: []document.Column{{Head: "frame, loss"}, {Head: "frames/s", Align: document.Right}}}
+	if r.LinkBps > 0 {
+		t.Columns = append(t.Columns, document.Column{Head: "of line rate", Shorter: []string{"of line"}, Align: document.Right})
+	}
+	t.Columns = append(t.Columns, document.Column{Head: "latency p50", Shorter: []string{"p50"}, Align: document.Right}, document.Column{Head: "p99", Align: document.Right}, document.Column{Head: "bounded by", Wrap: true})
+	for _, s := range r.Sizes {
+		for _, g := range s.Goals {
+			rate, share, median, most, why := "none", "", "", "", g.Why
+			if g.RateBps > 0 {
+				rate, share, why = unit.FormatCount(int64(g.PacketsPerS+0.5)), unit.FormatPercent(g.LineShare), forwardWhy(g, s)
+			}
+			if d := g.Latency; d != nil {
+				median, most = number.Microseconds(d.P50Us), number.Microseconds(d.P99Us)
+			}
+			row := []string{fmt.Sprintf("%s, %s", s.Frame, lossGoal(g.Loss)), rate, share, median, most, why}
+			if r.LinkBps == 0 {
+				row = slices.Delete(row, 2, 3)
+			}
+			t.Add(row...)
+		}
+	}
+	doc.Summary = append(doc.Summary, []document.Block{t})
+	g := r.Sizes[0].Goals[0]
+	notes := &document.Table{Columns: []document.Column{{}, {}, {Wrap: true}}}
+	most := ""
+	for _, s := range r.Sizes {
+		if most != "" {
+			most += ", "
+		}
+		most += fmt.Sprintf("%s %s/s", s.Frame, unit.FormatCount(int64(s.CeilingPerS)))
+	}
+	notes.Add("generator", r.Interface, "sent at most "+most)
+	confirmed := fmt.Sprintf("%s of %.3g s", words.Count(g.Repeats, "trial"), g.ConfirmS)
+	if g.ConfirmS < evidence.RFCTrial {
+		confirmed += fmt.Sprintf("; RFC 2544 requires %d s (--duration %[1]ds)", evidence.RFCTrial)
+	}
+	notes.Add("confirmed", "by", confirmed)
+	for _, d := range r.Drops {
+		notes.Add("lost here", unit.FormatCount(d.Frames), d.What)
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("This host itself lost %s frames, in %s: the device may forward more.", unit.FormatCount(d.Frames), d.What))
+	}
+	doc.Summary = append(doc.Summary, []document.Block{notes})
+	for _, s := range r.Sizes {
+		for _, g := range s.Goals {
+			if g.BoundedBy == record.BoundedBySender {
+				doc.Warnings = append(doc.Warnings, fmt.Sprintf("Frames of %s bytes: the generator sends no more than %s/s, and the device may forward more.", s.Frame, unit.FormatCount(int64(s.CeilingPerS))))
+				break
+			}
+		}
+	}
+	return doc
+}
+
+func forwardAnswer(s record.ForwardSize) string {
+	g := s.Goals[0]
+	if g.RateBps == 0 {
+		return fmt.Sprintf("Frames of %s bytes: no rate was found with a loss of %s: %s.", s.Frame, lossGoal(g.Loss), g.Why)
+	}
+	share := ""
+	if g.LineShare > 0 {
+		share = ", " + unit.FormatPercent(g.LineShare) + " of line rate"
+	}
+	return fmt.Sprintf("%s frames of %s bytes a second are forwarded with a loss of %s%s.", unit.FormatCount(int64(g.PacketsPerS+0.5)), s.Frame, lossGoal(g.Loss), share)
+}
+
+func lossGoal(share float64) string {
+	if share == 0 {
+		return "0 %"
+	}
+	return "≤ " + unit.FormatPercent(share)
+}
+
+// forwardWhy is why a rate is not higher.
+func forwardWhy(g record.ForwardGoal, s record.ForwardSize) string {
+	switch g.BoundedBy {
+	case record.BoundedBySender:
+		return "generator"
+	case record.BoundedByCap:
+		return "--most"
+	case record.BoundedByLimit:
+		return "line rate"
+	case record.BoundedByStalls:
+		return "generator, which fell behind at times"
+	}
+	for _, t := range g.Trials {
+		if t.LostShare > g.Loss && t.OfferedBps <= g.LostAtBps*(1+1e-9) && t.OfferedBps >= g.LostAtBps*(1-1e-9) {
+			return fmt.Sprintf("loss at %s/s: %s", unit.FormatCount(int64(g.LostAtBps/8/s.Bytes+0.5)), unit.FormatPercent(t.LostShare))
+		}
+	}
+	return fmt.Sprintf("loss at %s/s", unit.FormatCount(int64(g.LostAtBps/8/s.Bytes+0.5)))
+}
