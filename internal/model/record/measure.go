@@ -108,11 +108,21 @@ func (m *Measure) FoundNone() bool {
 	return m.LossFree != nil && m.LossFree.RateBps == 0 || m.FindMax != nil && m.FindMax.RatePerS == 0
 }
 
-// Doubtful reports whether a trust check failed in any mode, or a search found no rate, or
-// did not confirm it.
+// Doubtful reports whether a trust check failed in any mode, or nothing arrived in one, or a
+// search found no rate, or did not confirm it.
 func (m *Measure) Doubtful() bool {
 	return m.FoundNone() || m.FindMax != nil && !m.FindMax.Found() || slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
-		return slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
+		return one.NothingArrived() || slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
+	})
+}
+
+// NothingArrived reports whether the flows of a direction were connected, and none received
+// anything in the window.
+func (m *Measure) NothingArrived() bool {
+	return slices.ContainsFunc(m.Directions, func(d MeasureDirection) bool {
+		return d.GoodputBps == 0 && slices.ContainsFunc(m.Flows, func(f Flow) bool {
+			return f.From == d.Sender() && f.Connected && f.Transactions == nil
+		})
 	})
 }
 

@@ -74,6 +74,9 @@ const (
 	// shortQueue is the share of bytes lost in the queue of its own host's interface from which
 	// on that is too short for a flow, and not just probed by it: cubic and reno slow down before.
 	shortQueue = 0.05
+	// shortBuffer is the same of segments that TCP keeps, as they never left the host: so many
+	// leave congestion control a dozen of them in flight.
+	shortBuffer = 0.01
 	// acknowledgedLeast is the share of a link that acknowledgements take which is worth a word.
 	acknowledgedLeast = 0.02
 	// nearlyAll of what a host sends or receives goes by links that are full, where they hold
@@ -81,6 +84,9 @@ const (
 	nearlyAll = 0.9
 	// even: flows of two directions have about as much of a link each.
 	even = 0.9
+	// With so few segments in flight, a round trip that varies by more than half of itself has
+	// delayed acknowledgements and retransmissions in it, and no queue.
+	fewSegments, varies = 10, 0.5
 	// A queue stands somewhere on the path when a round trip takes so many times
 	// the least one, and so much longer.
 	queued, queuedUs = 2, 2000
@@ -170,7 +176,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
 	case full:
 		return FullLink, carried
-	case s.WindowS < least:
+	case s.WindowS < least && missing(f) < shortQueue: // lost segments are late, too
 		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
 		return "", "not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
@@ -286,7 +292,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
 	lost, missing := resent(f), missing(f)
 	trip := s.roundTrip(f)
-	stands := trip.grown && trip.longerUs >= queuedUs
+	stands := trip.grown && trip.longerUs >= queuedUs && !trip.few
 	acks, measured := "", false
 	if trip.grown {
 		// A queue that was read is known to be there, however short it is.
@@ -306,6 +312,9 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	case busy != "" && lost < lossy:
 		return "", fmt.Sprintf("no window was full; %s", busy)
 	}
+	if part, back := s.turnedBack(f); lost < lossy && part >= shortBuffer {
+		return InterfaceQueue, back
+	}
 	allowed := float64(info.SndCwnd) * float64(info.SndMSS)
 	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy && flying < most*allowed {
 		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s", unit.FormatBytes(flying), unit.FormatBytes(allowed))
@@ -320,6 +329,9 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	by, why = CongestionWindow, fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(allowed))
 	if lost > 0 {
 		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
+	}
+	if _, back := s.turnedBack(f); lost < lossy && back != "" {
+		why += "; " + back
 	}
 	if missing >= lossy {
 		where := s.dropped(f, float64(f.RetransSegments)*missing/lost, superFrame/float64(max(info.SndMSS, 1)))

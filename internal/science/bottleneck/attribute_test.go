@@ -64,6 +64,9 @@ func TestFlows(t *testing.T) {
 		{"congestion control", idly(func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e4
 		}), CongestionWindow, "1 % of the bytes were retransmitted"},
+		{"a window shorter than round trips that retransmissions make long", idly(func(f *record.Flow, _ *record.Trial) {
+			f.SentBytes, f.RetransBytes, f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 1e6, 2e5, 230e3, 20
+		}), CongestionWindow, "20 % of the bytes were retransmitted"},
 		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }), Generator, "95 % of a processor of client"},
 		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }), Generator, "of server"},
 		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.94 }), CongestionWindow, ""},

@@ -52,9 +52,10 @@ type drop struct {
 }
 
 // dropped is the last place on a flow's path whose counters have at least half of its lost
-// datagrams or segments, of which one packet counted may have been so many (GSO): the two ends of a veth pair both count
-// what the second one does not take. Without such a place, if all interfaces of the two hosts
-// that a packet passes were read, it says that it was between them.
+// datagrams or segments, of which one packet counted may have been so many (GSO): the two ends
+// of a veth pair both count what the second one does not take. Without such a place, if all
+// interfaces of the two hosts that a packet passes were read, it says whether it was between them
+// or behind the last.
 func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	if lost <= 0 {
 		return drop{}
@@ -108,12 +109,36 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 		last = drop{node: f.To, text: fmt.Sprintf("%s dropped %s fragments instead of reassembling them, as its memory for fragments was full (Ip.ReasmFails; net.ipv4.ipfrag_high_thresh)", f.To, unit.FormatCount(int64(n)))}
 	}
 	if last.text == "" && read {
-		last.text = fmt.Sprintf("between %s and %s, whose own counters of drops have few of them", ends[0], ends[len(ends)-1])
+		last = s.uncounted(ends[0], ends[len(ends)-1], lost, each)
 		if foreign && backlog*each >= most*lost {
 			last.text += fmt.Sprintf(", or in the CPUs' queues of received packets, which dropped %s, mostly of other network namespaces (softnet_stat)", unit.FormatCount(int64(backlog)))
 		}
 	}
 	return last
+}
+
+// uncounted says where packets were lost of which no counter of the two hosts has as many: behind
+// the interface that receives, if that counts nearly all packets that the other one counts as sent, and
+// no others; between the two, if it counts fewer; else it is not known.
+func (s scene) uncounted(from, to topology.End, lost, each float64) drop {
+	of := func(at topology.End) (d record.InterfaceDelta) {
+		h, _ := s.Reading(at.Node)
+		for _, d := range h.Deltas() {
+			if d.Interface == at.Interface {
+				return d
+			}
+		}
+		return d
+	}
+	sent, arrived := of(from).TxPackets, of(to).RxPackets
+	switch missing := sent - arrived; {
+	case missing*each >= most*lost:
+		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
+	case sent > 0 && arrived <= sent*(1+lossy)+1 && missing < most*lost/each:
+		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s packets that %s sent: a firewall drops without a counter here (linerate doctor on %[1]s)",
+			to.Node, to, unit.FormatCount(int64(arrived)), unit.FormatCount(int64(sent)), from)}
+	}
+	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from, to, to.Node)}
 }
 
 // unassembled are the fragments that a host dropped in the window for want of memory. The kernel

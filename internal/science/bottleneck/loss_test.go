@@ -83,7 +83,21 @@ func TestLostDatagrams(t *testing.T) {
 			lose(f, 400)
 			h := reading(t, f.To)
 			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
-		}), Loss, "have few of them, or in the CPUs' queues of received packets, which dropped 300, mostly of other network namespaces"},
+		}), Loss, "neither counts them as dropped, or in the CPUs' queues of received packets, which dropped 300, mostly of other network namespaces"},
+		{"a firewall behind the receiving interface", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			out, i := at(t, f, 0)
+			in, k := at(t, f, last(f))
+			out.End.Interfaces[i].TxPackets = out.Begin.Interfaces[i].TxPackets + 1000
+			in.End.Interfaces[k].RxPackets = in.Begin.Interfaces[k].RxPackets + 1000
+		}), Loss, "40 % of the datagrams were lost: on server, behind server."},
+		{"an interface that receives from others as well", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			out, i := at(t, f, 0)
+			in, k := at(t, f, last(f))
+			out.End.Interfaces[i].TxPackets = out.Begin.Interfaces[i].TxPackets + 1000
+			in.End.Interfaces[k].RxPackets = in.Begin.Interfaces[k].RxPackets + 1700
+		}), Loss, "or on server behind it: no counter of drops has them"},
 		{"fragments for which the receiver has no memory", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			f.Datagrams.Lost = 0 // the receiver cannot know

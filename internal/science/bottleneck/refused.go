@@ -38,6 +38,28 @@ func (s scene) refused(f record.Flow) (part float64, why string) {
 		f.From, unit.FormatPercent(failed/own), unit.FormatCount(int64(failed)), unit.FormatCount(int64(own)), by)
 }
 
+// turnedBack is the share of what a flow's host gave to the interface on its path that was
+// dropped there before it was sent, and what shows it; "": nothing was. TCP keeps a segment that
+// its own host refuses, so that it is retransmitted by no counter, but its congestion window
+// becomes smaller as after a loss (tcp_transmit_skb and tcp_enter_cwr in net/ipv4/).
+func (s scene) turnedBack(f record.Flow) (part float64, why string) {
+	h, _ := s.Reading(f.From)
+	for _, d := range h.Deltas() {
+		if ends := f.Ends(); len(ends) > 0 && ends[0].Interface != d.Interface {
+			continue
+		}
+		kind, drops := queueDrops(h, d.Interface)
+		at := kind + " of " + f.From + "." + d.Interface
+		if d.TxLost > drops {
+			drops, at = d.TxLost, f.From+"."+d.Interface
+		}
+		if one := share(drops, drops+d.TxPackets); one > part {
+			part, why = one, fmt.Sprintf("%s dropped %s packets before they were sent, %s of what it was given", at, unit.FormatCount(int64(drops)), unit.FormatPercent(one))
+		}
+	}
+	return part, why
+}
+
 // dropping names the qdiscs of a host that dropped packets in the window; "": none did.
 // Those above another one repeat its drops.
 func dropping(h record.HostReading) string {

@@ -49,3 +49,40 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnedBack: what the own host's queue drops of segments that TCP then keeps is no
+// retransmission, and is what holds the flow back all the same.
+func TestTurnedBack(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		queue, port uint64 // drops
+		goodput     float64
+		want, why   string
+	}{
+		{"a short queue", 100, 0, 1, InterfaceQueue, "tbf of client1.eth0 dropped 100 packets before they were sent, 10 % of what it was given"},
+		{"an interface whose other end has a smaller MTU, and nothing arrives", 0, 300, 0, InterfaceQueue, "client1.eth0 dropped 300 packets before they were sent, 25 % of what it was given"},
+		{"a queue that is probed", 9, 0, 1, CongestionWindow, "tbf of client1.eth0 dropped 9 packets before they were sent, 0.99 % of what it was given"},
+		{"none", 0, 0, 1, CongestionWindow, ""},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.RetransSegments, f.RetransBytes = 0, 0
+		f.GoodputBps *= test.goodput
+		f.AckedBytes = int64(float64(f.AckedBytes) * test.goodput)
+		h := reading(&trial, f.From)
+		for i := range h.End.Interfaces {
+			if b, e := &h.Begin.Interfaces[i], &h.End.Interfaces[i]; e.Interface == "eth0" {
+				e.TxPackets, e.TxDropped = b.TxPackets+900, b.TxDropped+test.port
+			}
+		}
+		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
+		h.Begin.Qdiscs = []record.QdiscCounters{q}
+		q.Drops = test.queue
+		h.End.Qdiscs = []record.QdiscCounters{q}
+		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
+		if got.By != test.want || !strings.Contains(got.Why, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, got.Why, test.want, test.why)
+		}
+	}
+}

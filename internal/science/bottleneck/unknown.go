@@ -28,12 +28,14 @@ type roundTrip struct {
 	us, longerUs float64
 	mean         bool // of readings in the window; false: at its end
 	grown        bool // a queue stands somewhere on the path, or hosts are slow to answer
+	few          bool // too few segments were in flight for its length to tell of a queue
 }
 
 func (s scene) roundTrip(f record.Flow) roundTrip {
 	us, mean := s.meanRTTUs(f)
 	least := float64(f.SenderInfo.MinRTTUs)
-	return roundTrip{us, us - least, mean, least > 0 && us >= queued*least}
+	few := f.GoodputBps/8*us/1e6 < fewSegments*float64(f.SenderInfo.SndMSS) && float64(f.SenderInfo.RTTVarUs) > varies*float64(f.SenderInfo.RTTUs)
+	return roundTrip{us, us - least, mean, least > 0 && us >= queued*least, few}
 }
 
 func (r roundTrip) String() string {
@@ -50,7 +52,7 @@ func (r roundTrip) String() string {
 // or window, would only wait longer; and processors that keep a queue filled are fast enough.
 func (s scene) behindLink(f record.Flow) string {
 	trip := s.roundTrip(f)
-	if s.known || !trip.grown || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || !s.ownQueue(f, missing(f)) {
+	if s.known || !trip.grown || trip.few || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || !s.ownQueue(f, missing(f)) {
 		return ""
 	}
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {

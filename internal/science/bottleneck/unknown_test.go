@@ -43,6 +43,13 @@ func TestBehindLink(t *testing.T) {
 		}, SendBuffer, "; RTT 40 ms"},
 		{"a window that the queue fills", 1700, 5, false, window, FullLink, "a larger receiver window would only lengthen that queue: waited for the receiver's window 100 %"},
 		{"a window that is small", 80, 5, false, window, ReceiverWindow, "the window was 40 kB"},
+		{"few segments between losses, whose acknowledgements are late", 2740, 5, false, func(f *record.Flow, _ *record.Trial) {
+			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 3000
+			f.SentBytes, f.RetransBytes = 1e6, 37_000
+		}, CongestionWindow, "3.7 % of the bytes were retransmitted"},
+		{"few segments in a short queue", 6000, 5, false, func(f *record.Flow, _ *record.Trial) {
+			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 500
+		}, FullLink, "RTT 6 ms"},
 		{"a busy machine", 7900, 5, false, busyMachine, FullLink, "RTT 7.9 ms"},
 		{"a busy machine, and no queue", 80, 5, false, busyMachine, Generator, "99 % busy"},
 		{"a busy machine that sends unevenly", 7900, 50, false, busyMachine, Generator, "99 % busy"},

@@ -72,6 +72,9 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 	if m.PlannedS > 0 {
 		parts = append(parts, []document.Block{document.Statement{Text: endedAfter(m.Ended, m.DurationS, m.PlannedS), Tone: document.Wrong}})
 	}
+	if m.NothingArrived() {
+		parts = append(parts, []document.Block{document.Statement{Text: "Nothing arrived in the window, although the connections were opened.", Tone: document.Wrong}})
+	}
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
 	}
