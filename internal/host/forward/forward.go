@@ -35,12 +35,13 @@ type Options struct {
 	// MAC address, as a switch does. MAC is the device's, if it is not to be asked for.
 	Router netip.Addr
 	MAC    net.HardwareAddr
-	// From and To are the IP addresses of the frames; zero: those of the interfaces, or of
-	// the networks for benchmarks where they have none.
-	From, To netip.Addr
-	Frames   []string // sizes as flow.ParseFrames reads them, each measured by itself
-	Tuples   int      // combinations of addresses and ports; 0: one
-	Losses   []float64
+	// From and To are the IP addresses of the frames, To in turn; zero: those of the
+	// interfaces, or of the networks for benchmarks where they have none.
+	From   netip.Addr
+	To     netip.Prefix
+	Frames []string // sizes as flow.ParseFrames reads them, each measured by itself
+	Tuples int      // combinations of addresses and ports; 0: one
+	Losses []float64
 	// Search is the length of trials that search, Confirm of those that confirm.
 	Search, Confirm time.Duration
 	Resolution      float64
@@ -58,7 +59,7 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 	}
 	out := &record.Forward{
 		Schema: "linerate.forward/v1", Interface: o.Interface, Receive: o.Receive, ToMAC: net.HardwareAddr(p.To[:]).String(), Tuples: o.Tuples,
-		From: p.Local.Addr().String(), To: p.Remote.Addr().String(), LinkBps: p.linkBps, Sizes: []record.ForwardSize{},
+		From: p.Local.Addr().String(), To: p.destinations(), LinkBps: p.linkBps, Sizes: []record.ForwardSize{},
 	}
 	if o.Router.IsValid() {
 		out.Router = o.Router.String()
@@ -68,7 +69,7 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 		return nil, err
 	}
 	defer t.close()
-	out.Mode, out.Refused = t.to.Mode()
+	out.Mode, out.Refused = t.out.Mode()
 	for _, text := range o.Frames {
 		if err = t.use(text, o); err == nil {
 			var size record.ForwardSize
@@ -164,7 +165,7 @@ func (t *tester) use(text string, o Options) error {
 	payloads := spec.FramePayloads(t.Remote.Addr().Is6())
 	fill := make([]byte, packet.MaxBytes)
 	socket.FillRandom(fill)
-	maker, err := frames.New(t.Path, frames.Options{Payloads: payloads, Tuples: o.Tuples, Fill: fill})
+	maker, err := frames.New(t.Path, frames.Options{Payloads: payloads, Tuples: o.Tuples, Destinations: t.to, Fill: fill})
 	if err != nil {
 		return err
 	}

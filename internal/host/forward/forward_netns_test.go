@@ -77,7 +77,18 @@ func TestForward(t *testing.T) {
 			}
 		}
 		device("tc qdisc del dev eth2 root")
-		size, err := measure(Options{Frames: []string{"imix"}, Most: 2000, Tuples: 1000})
+		device("ip link del br0")
+		for _, n := range []string{"1", "2"} {
+			device("ip address add 10.0." + n + ".254/24 dev eth" + n)
+		}
+		device("ip route add 20.0.0.0/31 via 10.0.2.1")
+		device("ip route add 20.0.0.3/32 via 10.0.2.1")
+		router := netip.MustParseAddr("10.0.1.254")
+		some, err := measure(Options{Router: router, To: netip.MustParsePrefix("20.0.0.0/30"), Frames: []string{"64"}, Most: 2000, Losses: []float64{0.3}})
+		if err != nil || some.Goals[0].PacketsPerS == 0 || some.Goals[0].Trials[0].LostShare < 0.2 {
+			t.Errorf("one of four destinations has no route: %+v, %v", some, err)
+		}
+		size, err := measure(Options{Router: router, Frames: []string{"imix"}, Most: 2000, Tuples: 1000})
 		if err != nil || size.Goals[0].BoundedBy != record.BoundedByCap || size.Goals[0].PacketsPerS < 1800 || size.Goals[0].PacketsPerS > 2010 {
 			t.Errorf("2,000/s and no more: %+v, %v", size, err)
 		}

@@ -17,7 +17,8 @@ import (
 // path is how frames are addressed, and what the links carry.
 type path struct {
 	frames.Path
-	reverse frames.Path // of frames by which a switch learns where Receive is
+	reverse frames.Path  // of frames by which a switch learns where Receive is
+	to      netip.Prefix // destinations; Remote is the first
 	router  bool
 	linkBps float64 // 0: not known
 	own     bool    // the destination is an address of this host
@@ -55,7 +56,7 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 	if err != nil {
 		return nil, err
 	}
-	six := o.Router.Is6() || o.To.Is6() || o.From.Is6()
+	six := o.Router.Is6() || o.To.Addr().Is6() || o.From.Is6()
 	between := between4
 	if six {
 		between = between6
@@ -69,7 +70,7 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 		}
 		return addresses[i].Prefix.Addr()
 	}
-	local, remote := o.From, o.To
+	local, remote := o.From, o.To.Masked().Addr()
 	if !local.IsValid() {
 		local = first(o.Interface, between[0])
 	}
@@ -80,6 +81,9 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 		return nil, fmt.Errorf("frames from %s to %s by %s: expected addresses of one family", local, remote, cmp.Or(o.Router.String(), "a switch"))
 	}
 	p := &path{router: o.Router.IsValid() || o.MAC != nil}
+	if p.to = o.To.Masked(); !o.To.IsValid() {
+		p.to = netip.PrefixFrom(remote, remote.BitLen())
+	}
 	p.own = slices.ContainsFunc(addresses, func(a netlink.Address) bool { return a.Prefix.Addr() == remote })
 	p.Path = frames.Path{Local: netip.AddrPortFrom(local, sourcePort), Remote: netip.AddrPortFrom(remote, echoPort), Interface: o.Interface, MTU: min(out.MTU, in.MTU), From: from, To: to}
 	p.reverse = frames.Path{Local: p.Remote, Remote: p.Local, Interface: o.Receive, MTU: p.MTU, From: to, To: from}
@@ -93,6 +97,14 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 	}
 	p.linkBps = speed(out, in)
 	return p, nil
+}
+
+// destinations spells the address or the prefix.
+func (p *path) destinations() string {
+	if p.to.IsSingleIP() {
+		return p.to.Addr().String()
+	}
+	return p.to.String()
 }
 
 // ethernet is an interface with a MAC address.

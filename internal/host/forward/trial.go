@@ -43,7 +43,7 @@ type tester struct {
 	maker     *frames.Maker
 	frameBits float64 // mean, with check sequence
 
-	to      *packet.Sender
+	out     *packet.Sender
 	back    *packet.Sender // for a switch to learn from; nil: a router
 	counter *packet.Counter
 	tries   *packet.Counter
@@ -66,7 +66,7 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 			return nil, fmt.Errorf("port %d, to which frames go: %w", p.Remote.Port(), err)
 		}
 	}
-	if t.to, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: packet.MinBytes + p.MTU}); err != nil {
+	if t.out, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: packet.MinBytes + p.MTU}); err != nil {
 		return nil, err
 	}
 	if !p.router {
@@ -74,13 +74,13 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 			return nil, err
 		}
 	}
-	if t.counter, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.Remote, Word: word, Mask: ofTrials}); err != nil {
+	if t.counter, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: word, Mask: ofTrials}); err != nil {
 		return nil, err
 	}
-	if t.tries, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.Remote, Word: trying, Mask: everyWord}); err != nil {
+	if t.tries, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: trying, Mask: everyWord}); err != nil {
 		return nil, err
 	}
-	if t.times, err = packet.OpenReceiver(o.Receive, packet.Match{Destination: p.Remote, Word: tagged, Mask: everyWord}); err != nil {
+	if t.times, err = packet.OpenReceiver(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: tagged, Mask: everyWord}); err != nil {
 		return nil, err
 	}
 	t.before, err = t.counters()
@@ -88,7 +88,7 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 }
 
 func (t *tester) close() {
-	for _, s := range []*packet.Sender{t.to, t.back} {
+	for _, s := range []*packet.Sender{t.out, t.back} {
 		if s != nil {
 			s.Close()
 		}
@@ -154,7 +154,7 @@ func (t *tester) reaches(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := transmit.Send(ctx, t.to, &stream{maker: t.maker, kind: trying}, one); err != nil {
+		if _, err := transmit.Send(ctx, t.out, &stream{maker: t.maker, kind: trying}, one); err != nil {
 			return err
 		}
 		if err := pause(ctx, tryEvery); err != nil {
@@ -165,7 +165,7 @@ func (t *tester) reaches(ctx context.Context) error {
 		}
 	}
 	if t.router {
-		return fmt.Errorf("no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know its MAC address", t.Remote.Addr(), t.reverse.Interface)
+		return fmt.Errorf("no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know a MAC address for it", t.destinations(), t.reverse.Interface)
 	}
 	return fmt.Errorf("no frame arrives by %s: the device has to forward between the two links (for a router: --router, its address on the link of %s)", t.reverse.Interface, t.Interface)
 }
@@ -189,7 +189,7 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 	var receiving sync.WaitGroup
 	var failed error
 	receiving.Go(func() { failed = t.receive(delays, started, done) })
-	sent, err := transmit.Send(ctx, t.to, from, limit)
+	sent, err := transmit.Send(ctx, t.out, from, limit)
 	var arrived int64
 	if err == nil {
 		arrived, err = t.wait(ctx, begin, sent.Frames)
@@ -200,7 +200,7 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 		err = failed
 	}
 	if err == nil {
-		err = t.to.Check()
+		err = t.out.Check()
 	}
 	if err != nil {
 		return l, nil, err

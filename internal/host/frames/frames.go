@@ -39,11 +39,17 @@ type Options struct {
 	// Source ports from 1024 on vary first, beginning with the path's own, and source
 	// addresses behind them.
 	Tuples int
+	// Destinations are the addresses that frames have in turn in place of the path's remote
+	// one, MostDestinations at most, as evenly as these allow; zero: they have that one.
+	Destinations netip.Prefix
 	// TrafficClass is the byte of DSCP and ECN.
 	TrafficClass byte
 	// Fill is what payload has behind its header; its bytes are used again and again.
 	Fill []byte
 }
+
+// MostDestinations is how many addresses of a prefix are used.
+const MostDestinations = 1 << 20
 
 // Sizes of headers, and where things are in them.
 const (
@@ -68,6 +74,7 @@ type Maker struct {
 	path      Path
 	templates []template // in turn
 	tuples    uint64
+	to        spread
 	ip        int   // bytes of the IP header
 	round     int64 // payload of a round of templates
 }
@@ -83,7 +90,7 @@ type template struct {
 // New makes a maker; it fails where a payload has no room for its header, or a frame is
 // longer than the path's MTU allows.
 func New(p Path, o Options) (*Maker, error) {
-	m := &Maker{path: p, tuples: uint64(max(1, o.Tuples)), ip: ipv4}
+	m := &Maker{path: p, tuples: uint64(max(1, o.Tuples)), to: spreadOver(o.Destinations), ip: ipv4}
 	if p.Remote.Addr().Is6() {
 		m.ip = ipv6
 	}
@@ -130,13 +137,13 @@ func (m *Maker) template(payload int, o Options) template {
 	local, remote := m.path.Local.Addr().AsSlice(), m.path.Remote.Addr().AsSlice()
 	copy(h[m.addresses():], local)
 	copy(h[m.addresses()+len(local):], remote)
-	t.ip = checksum.Sum(h[:m.ip]) - checksum.Sum(local)
+	t.ip = checksum.Sum(h[:m.ip]) - checksum.Sum(local) - checksum.Sum(remote)
 	big.PutUint16(u[2:], m.path.Remote.Port())
 	big.PutUint16(u[4:], uint16(udp+payload))
 	for rest := u[udp+HeaderBytes:]; len(rest) > 0; {
 		rest = rest[copy(rest, o.Fill):]
 	}
-	t.udp = checksum.Sum(u) + checksum.Sum(remote) + protocol + udp + uint64(payload)
+	t.udp = checksum.Sum(u) + protocol + udp + uint64(payload)
 	return t
 }
 
@@ -192,17 +199,46 @@ func (m *Maker) Make(b []byte, number uint64, put func(header []byte)) {
 		last := address[len(address)-4:]
 		binary.BigEndian.PutUint32(last, binary.BigEndian.Uint32(last)+further)
 	}
-	source := checksum.Sum(address)
+	destination := h[(m.ip+m.addresses())/2 : m.ip]
+	m.to.put(destination, number)
+	addresses := checksum.Sum(address) + checksum.Sum(destination)
 	if m.ip == ipv4 {
-		binary.BigEndian.PutUint16(h[10:], ^checksum.Fold(t.ip+source))
+		binary.BigEndian.PutUint16(h[10:], ^checksum.Fold(t.ip+addresses))
 	}
 	binary.BigEndian.PutUint16(u, uint16(port))
 	put(u[udp : udp+HeaderBytes])
-	check := ^checksum.Fold(t.udp + source + port + checksum.Sum(u[udp:udp+HeaderBytes]))
+	check := ^checksum.Fold(t.udp + addresses + port + checksum.Sum(u[udp:udp+HeaderBytes]))
 	if check == 0 {
 		check = 0xffff // 0 says that there is none
 	}
 	binary.BigEndian.PutUint16(u[6:], check)
+}
+
+// spread is addresses at equal distances; the zero value is none.
+type spread struct {
+	last        uint32 // four bytes of the first address, the last ones
+	count, step uint64
+}
+
+// spreadOver takes addresses of a prefix that differ in their last four bytes alone.
+func spreadOver(p netip.Prefix) spread {
+	if !p.IsValid() {
+		return spread{}
+	}
+	bits := min(32, p.Addr().BitLen()-p.Bits())
+	first := p.Masked().Addr().AsSlice()
+	s := spread{last: binary.BigEndian.Uint32(first[len(first)-4:]), count: 1 << bits, step: 1}
+	if s.count > MostDestinations {
+		s.count, s.step = MostDestinations, s.count/MostDestinations
+	}
+	return s
+}
+
+// put writes the address of a frame with this number over the path's.
+func (s spread) put(address []byte, number uint64) {
+	if s.count > 1 {
+		binary.BigEndian.PutUint32(address[len(address)-4:], s.last+uint32(number%s.count*s.step))
+	}
 }
 
 // mac reads an address of Ethernet; false: it is none.

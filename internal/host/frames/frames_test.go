@@ -65,6 +65,47 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
+// TestDestinations: addresses of a prefix come in turn, as far apart as there are too many of
+// them, and the checksums are theirs.
+func TestDestinations(t *testing.T) {
+	for _, c := range []struct {
+		path      Path
+		to        string
+		addresses int
+		second    string
+	}{
+		{path4, "192.0.2.7/32", 1, "192.0.2.7"}, {path4, "192.0.2.0/30", 4, "192.0.2.1"}, {path4, "20.0.0.0/8", MostDestinations, "20.0.0.16"},
+		{path6, "2001:db8:5::/125", 8, "2001:db8:5::1"}, {path6, "2001:db8:5::/64", MostDestinations, "2001:db8:5::1000"},
+	} {
+		to := netip.MustParsePrefix(c.to)
+		path := c.path
+		path.Remote = netip.AddrPortFrom(to.Addr(), 7)
+		m, err := New(path, Options{Payloads: []int{18}, Tuples: 3, Destinations: to, Fill: []byte{0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[netip.Addr]bool{}
+		for number := range uint64(c.addresses + 5) {
+			b := make([]byte, m.Bytes(number))
+			m.Make(b, number, func([]byte) {})
+			ip, datagram := b[ethernet:ethernet+m.ip], b[ethernet+m.ip:]
+			half := (m.ip - m.addresses()) / 2
+			destination, _ := netip.AddrFromSlice(ip[m.ip-half:])
+			seen[destination] = true
+			if !to.Contains(destination) || number == 1 && destination.String() != c.second {
+				t.Fatalf("%s: frame %d goes to %s", c.to, number, destination)
+			}
+			length := binary.BigEndian.AppendUint16(nil, uint16(len(datagram)))
+			if m.ip == ipv4 && slowSum(ip) != 0xffff || slowSum(ip[m.addresses():], length, []byte{0, protocol}, datagram) != 0xffff {
+				t.Fatalf("%s: frame %d has a wrong checksum", c.to, number)
+			}
+		}
+		if len(seen) != c.addresses {
+			t.Errorf("%s: %d addresses, want %d", c.to, len(seen), c.addresses)
+		}
+	}
+}
+
 // TestTurns: sizes come in turn, and what so many frames carry is their sum.
 func TestTurns(t *testing.T) {
 	m, err := New(path4, Options{Payloads: []int{18, 548, 18, 1472}, Fill: []byte{0}})

@@ -19,29 +19,33 @@ func (m Match) filter() *unix.SockFprog {
 	one := func(at int) load { return load{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: uint32(at)} }
 	var program []unix.SockFilter
 	is := func(l load, value uint32) {
-		program = append(program, l, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value})
+		program = append(program, l, load{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value})
+	}
+	and := func(l load, mask, value uint32) {
+		program = append(program, l, load{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask}, load{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value & mask})
 	}
 	at := ethernet + ipv4
-	to := m.Destination.Addr()
+	to, bits := m.Destination.Addr(), m.Destination.Bits()
+	// prefix compares words of an address, as far as the prefix has bits.
+	prefix := func(at int, address []byte) {
+		for i := 0; i < len(address) && 8*i < bits; i += 4 {
+			and(word(at+i), ^uint32(0)<<max(0, 32-(bits-8*i)), binary.BigEndian.Uint32(address[i:]))
+		}
+	}
 	if to.Is4() {
 		is(load{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: protocol}, unix.ETH_P_IP)
 		is(one(ethernet), 0x45) // without options
 		is(one(ethernet+9), udp)
-		address := to.As4()
-		is(word(ethernet+16), binary.BigEndian.Uint32(address[:]))
+		prefix(ethernet+16, to.AsSlice())
 	} else {
 		at = ethernet + ipv6
 		is(load{Code: unix.BPF_LD | unix.BPF_H | unix.BPF_ABS, K: protocol}, unix.ETH_P_IPV6)
 		is(one(ethernet+6), udp)
-		address := to.As16()
-		for i := 0; i < len(address); i += 4 {
-			is(word(ethernet+24+i), binary.BigEndian.Uint32(address[i:]))
-		}
+		prefix(ethernet+24, to.AsSlice())
 	}
-	is(half(at+2), uint32(m.Destination.Port()))
-	program = append(program, word(at+8), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: m.Mask},
-		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: m.Word & m.Mask},
-		unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: MaxBytes}, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K})
+	is(half(at+2), uint32(m.Port))
+	and(word(at+8), m.Mask, m.Word)
+	program = append(program, load{Code: unix.BPF_RET | unix.BPF_K, K: MaxBytes}, load{Code: unix.BPF_RET | unix.BPF_K})
 	for i, step := range program { // what does not match goes to the last instruction
 		if step.Code == unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K {
 			program[i].Jf = uint8(len(program) - 2 - i)

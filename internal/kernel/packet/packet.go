@@ -51,8 +51,9 @@ type Options struct {
 
 // Match is what a Receiver or Counter is to see; the zero value is every frame.
 type Match struct {
-	// Destination is that of UDP over IP without options or extension headers.
-	Destination netip.AddrPort
+	// Destination and Port are those of UDP over IP without options or extension headers.
+	Destination netip.Prefix
+	Port        uint16
 	// Word is the payload's first four bytes, in network order, as far as Mask has bits.
 	Word, Mask uint32
 }

@@ -215,8 +215,7 @@ func TestOpenRefuses(t *testing.T) {
 func TestCounter(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		cable(t)
-		to := netip.MustParseAddrPort("10.0.0.2:7")
-		match := Match{Destination: to, Word: 0x01020304, Mask: ^uint32(1)}
+		match := Match{Destination: netip.MustParsePrefix("10.0.0.2/31"), Port: 7, Word: 0x01020304, Mask: ^uint32(1)}
 		c, err := OpenCounter("far", match)
 		if err != nil {
 			t.Fatal(err)
@@ -252,8 +251,9 @@ func TestCounter(t *testing.T) {
 		const many = 20_000
 		send(matching, many)
 		matching[14+28+3] = 5 // differs where the mask has no bit
+		matching[14+19] = 3   // the other address of the prefix
 		send(matching, 1)
-		for at, value := range map[int]byte{12: 9, 14: 0x46, 14 + 9: 6, 14 + 19: 3, 14 + 23: 8, 14 + 28: 2, 14 + 31: 7} {
+		for at, value := range map[int]byte{12: 9, 14: 0x46, 14 + 9: 6, 14 + 18: 1, 14 + 19: 4, 14 + 23: 8, 14 + 28: 2, 14 + 31: 7} {
 			other := bytes.Clone(matching)
 			other[at] = value
 			send(other, 10)

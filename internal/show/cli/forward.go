@@ -57,13 +57,19 @@ host's own losses bound a result.`,
 			for _, f := range []struct {
 				name, text string
 				to         *netip.Addr
-			}{{"router", router, &o.Router}, {"from", from, &o.From}, {"to", to, &o.To}} {
+			}{{"router", router, &o.Router}, {"from", from, &o.From}} {
 				if f.text == "" {
 					continue
 				}
 				var err error
 				if *f.to, err = netip.ParseAddr(f.text); err != nil {
 					problems = append(problems, fmt.Errorf("--%s %.40q: expected an IP address", f.name, f.text))
+				}
+			}
+			if to != "" {
+				var err error
+				if o.To, err = parseDestinations(to); err != nil {
+					problems = append(problems, fmt.Errorf("--to %w", err))
 				}
 			}
 			for _, text := range o.Frames {
@@ -115,7 +121,7 @@ host's own losses bound a result.`,
 	flags.StringVar(&router, "router", "", "address of the router on the link of --interface (default: a switch)")
 	valueVar(flags, &o.MAC, parseMAC, "destination-mac", "address", "", "MAC address of the device, instead of asking for that of --router")
 	flags.StringVar(&from, "from", "", "source address of the frames (default: of --interface)")
-	flags.StringVar(&to, "to", "", "destination address of the frames (default: of --receive)")
+	flags.StringVar(&to, "to", "", "destination address of the frames, or a prefix whose addresses they have in turn (default: of --receive)")
 	flags.StringSliceVar(&o.Frames, "frame", rfcFrames, "sizes of frames with check sequence, each measured by itself; imix is a mix")
 	flags.StringSliceVar(&losses, "loss", []string{"0%"}, "shares of frames that may be lost, each searched for")
 	durationVar(flags, &o.Confirm, 500*time.Millisecond, "duration", "5s", "length of the trials that confirm a rate; RFC 2544 requires 60s")
@@ -126,6 +132,18 @@ host's own losses bound a result.`,
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd
+}
+
+// parseDestinations reads an address or a prefix.
+func parseDestinations(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%.40q: expected an IP address, or a prefix such as 20.0.0.0/8", text)
+	}
+	return p, nil
 }
 
 // doubtful: something other than the device bounds a result.
