@@ -59,13 +59,6 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 			t.close()
 		}
 	}()
-	if p.own {
-		// Else the kernel would answer with ICMP that there is no such port. What the socket
-		// has no room for, it drops.
-		if t.sink, err = net.ListenPacket("udp", p.Remote.String()); err != nil {
-			return nil, fmt.Errorf("port %d, to which frames go: %w", p.Remote.Port(), err)
-		}
-	}
 	if t.out, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: packet.MinBytes + p.MTU}); err != nil {
 		return nil, err
 	}
@@ -82,6 +75,13 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 	}
 	if t.times, err = packet.OpenReceiver(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: tagged, Mask: everyWord}); err != nil {
 		return nil, err
+	}
+	if p.own {
+		// Else the kernel would answer with ICMP that there is no such port. What the socket
+		// has no room for, it drops.
+		if t.sink, err = net.ListenPacket("udp", p.Remote.String()); err != nil {
+			return nil, fmt.Errorf("receive at port %d, to which frames go (below 1024 it needs CAP_NET_BIND_SERVICE): %w", echoPort, err)
+		}
 	}
 	t.before, err = t.counters()
 	return t, err
@@ -199,8 +199,10 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 	if err == nil {
 		err = failed
 	}
-	if err == nil {
-		err = t.out.Check()
+	for _, name := range []string{t.Interface, t.reverse.Interface} {
+		if err == nil {
+			err = packet.Check(name)
+		}
 	}
 	if err != nil {
 		return l, nil, err

@@ -59,7 +59,7 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 		receiving.Go(from.watch.receive)
 	}
 	sent, err := transmit.Send(ctx, to, from, transmit.Limits{Paced: o.paced(), Frames: int64(len(c.Frames)) * int64(o.Passes)})
-	err = errors.Join(err, to.Check())
+	err = errors.Join(err, packet.Check(o.Interface))
 	if watch := from.watch; watch != nil {
 		watch.sent.Store(sched.Now())
 		receiving.Wait()

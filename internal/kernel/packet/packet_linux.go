@@ -17,7 +17,7 @@ import (
 type Sender struct {
 	frames
 	transmitter
-	name, mode, refused string
+	mode, refused string
 }
 
 // A transmitter hands frames to the kernel.
@@ -51,7 +51,7 @@ func Open(o Options) (*Sender, error) {
 		return nil, err
 	}
 	index := link.Index
-	s := &Sender{mode: Program, name: o.Interface}
+	s := &Sender{mode: Program}
 	s.bytes = o.Bytes
 	if o.Mode != Socket {
 		if s.transmitter, err = openProgram(&s.frames, index); err == nil {
@@ -109,9 +109,9 @@ func sends(link netlink.Link, bytes int) error {
 	return nil
 }
 
-// Check reports whether the interface still sends.
-func (s *Sender) Check() error {
-	link, _, err := describe(s.name)
+// Check reports why an interface sends nothing, and receives nothing.
+func Check(name string) error {
+	link, _, err := describe(name)
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func TestOpenRefuses(t *testing.T) {
 			if err == nil {
 				defer s.Close()
 				kerneltest.Do(t, "ip", "link", "set", "far", "down")
-				if err := s.Check(); !errors.Is(err, unix.ENETDOWN) {
+				if err := Check("near"); !errors.Is(err, unix.ENETDOWN) {
 					t.Errorf("the other end is down: %v", err)
 				}
 				kerneltest.Do(t, "ip", "link", "set", "far", "up")

@@ -26,7 +26,7 @@ func (*Sender) Frame(int, int) ([]byte, error) { return nil, errors.ErrUnsupport
 func (*Sender) Send(int, int) (int, error) { return 0, errors.ErrUnsupported }
 
 // Check returns errors.ErrUnsupported.
-func (*Sender) Check() error { return errors.ErrUnsupported }
+func Check(string) error { return errors.ErrUnsupported }
 
 // Close does nothing.
 func (*Sender) Close() error { return nil }

@@ -42,7 +42,7 @@ through a switch. It needs CAP_NET_RAW, as in a lab (linerate lab exec HOST --
 linerate forward …), and is faster with CAP_BPF and CAP_NET_ADMIN.
 
 Exit status: 0 measured; 1 failed; 2 bad usage or input; 3 the generator or this
-host's own losses bound a result.`,
+host's own losses bound a result, or none was found.`,
 		Example: `  linerate forward --interface eth1 --receive eth2 --router 10.0.1.254
   linerate forward --interface eth1 --receive eth2 --frame 64,imix --loss 0%,0.5%
   linerate forward --interface eth1 --receive eth2 --frame 1518 --duration 60s`,
@@ -146,11 +146,11 @@ func parseDestinations(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// doubtful: something other than the device bounds a result.
+// doubtful: something other than the device bounds a result, or there is none.
 func doubtful(r *record.Forward) bool {
 	for _, s := range r.Sizes {
 		for _, g := range s.Goals {
-			if g.BoundedBy == record.BoundedBySender || g.BoundedBy == record.BoundedByStalls {
+			if g.RateBps == 0 || g.BoundedBy == record.BoundedBySender || g.BoundedBy == record.BoundedByStalls {
 				return true
 			}
 		}

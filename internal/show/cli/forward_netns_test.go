@@ -36,6 +36,12 @@ func TestForwardCommand(t *testing.T) {
 		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].BoundedBy != record.BoundedByCap || r.Router != "10.0.1.254" || r.To != "10.0.2.1" {
 			t.Errorf("%v: %+v", err, r)
 		}
+		kerneltest.Do(t, "ip", "netns", "exec", "device", "tc", "qdisc", "add", "dev", "eth2", "root", "tbf", "rate", "8kbit", "burst", "100", "limit", "100")
+		text, err := in(t, "tester", append(ends, "--router", "10.0.1.254", "--frame", "1518")...).CombinedOutput()
+		kerneltest.Do(t, "ip", "netns", "exec", "device", "tc", "qdisc", "del", "dev", "eth2", "root")
+		if err == nil || !strings.Contains(string(text), "no frame to 10.0.2.1 arrives") {
+			t.Errorf("a queue that takes no frame: %v, %s", err, text)
+		}
 		for want, args := range map[string][]string{
 			"does not answer on eth1":          {"--router", "10.0.1.99"},
 			"the router has to forward":        {"--router", "10.0.1.254", "--to", "192.0.2.1"},

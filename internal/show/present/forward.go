@@ -72,7 +72,7 @@ func Forward(r *record.Forward) document.Document {
 	for _, s := range r.Sizes {
 		for _, g := range s.Goals {
 			if g.BoundedBy == record.BoundedBySender {
-				doc.Warnings = append(doc.Warnings, fmt.Sprintf("Frames of %s bytes: the generator sends no more than %s/s, and the device may forward more.", s.Frame, unit.FormatCount(int64(s.CeilingPerS))))
+				doc.Warnings = append(doc.Warnings, fmt.Sprintf("Frames of %s bytes: the generator sent no more than %s/s, and the device may forward more.", s.Frame, unit.FormatCount(int64(s.CeilingPerS))))
 				break
 			}
 		}
