@@ -72,13 +72,17 @@ func speedBelowBest(p port) *record.Finding {
 	if n.SpeedMbps <= 0 || n.BestMbps <= n.SpeedMbps || !p.hardware() {
 		return nil
 	}
-	cause := "cable, transceiver or the other end"
-	if n.OfferedMbps > 0 && n.OfferedMbps <= n.SpeedMbps {
+	cause, offers := "cable, transceiver or the other end", n.OfferedMbps <= 0 || n.OfferedMbps > n.SpeedMbps
+	if !offers {
 		cause = "this end offers no more"
 	}
-	return p.found(record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.BestMbps)), ethtoolPage,
+	f := p.found(record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.BestMbps)), ethtoolPage,
 		[]string{fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n))},
 		cause+": ethtool "+p.i.Interface+" lists what each end offers; ethtool -s "+p.i.Interface+" autoneg on")
+	if !offers {
+		f.Places = append(f.Places, []string{"advertised by " + p.i.Interface}) // which no cause at the other end has
+	}
+	return f
 }
 
 func mbps(n int64) string { return unit.FormatRate(float64(n) * 1e6) }

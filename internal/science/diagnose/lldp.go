@@ -13,9 +13,9 @@ const ieee8021AB = "IEEE 802.1AB; lldpcli(8)"
 
 // Rules about what the other end of the cable says of itself.
 var lldpRules = []rule{
-	{id: "lldp-mtu", host: true, parts: []string{"lldp"}, find: eachLLDP(lldpMTU), sameCause: sameSummary, explains: []string{"mtu-differs", "frames-too-long", "frames-wrong-length", "fragmentation-needed"},
+	{id: "lldp-mtu", host: true, parts: []string{"lldp"}, find: eachLLDP(lldpMTU), sameCause: sameSummary, explains: []string{"frames-too-long", "frames-wrong-length", "fragmentation-needed"},
 		about: "The port at the other end takes smaller frames (LLDP, maximum frame size) than the MTU of the interface, or is a host with a larger MTU."},
-	{id: "lldp-link", host: true, parts: []string{"lldp", "nics"}, find: eachLLDP(lldpLink), sameCause: sameSummary, explains: []string{"half-duplex", "collisions", "interface-errors", "autoneg-off", "speed-below-best"},
+	{id: "lldp-link", host: true, parts: []string{"lldp", "nics"}, find: eachLLDP(lldpLink), sameCause: sameSummary, explains: []string{"half-duplex", "collisions", "interface-errors", "speed-below-best"},
 		about: "The port at the other end has another duplex (LLDP) than the NIC, does not negotiate while the NIC does, or, possible, says another speed."},
 	{id: "lldp-vlan", host: true, parts: []string{"lldp"}, find: eachLLDP(lldpVLAN), sameCause: sameSummary, explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered"},
 		about: "A VLAN interface has the VLAN that the port at the other end has without a tag (LLDP), a bridge's port has another VLAN without a tag, or, possible, the port does not name the VLAN."},

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,8 @@ type parameter struct {
 	// confidence that it costs something.
 	confidence, summary, value, reference string
 	explains, atPeers                     []string
-	// cost is a further row with what the value costs; nil: none.
-	cost func(int64) string
+	// cost is a further row with what the value of that host costs; nil: none.
+	cost func(*host) string
 	// holds is as of rule; size is the parameter's value.
 	holds func(h *host, f record.Flow, size float64) bool
 }
@@ -67,24 +68,43 @@ func windowCost(low, high float64) string {
 	return fmt.Sprintf("a connection carries a window for each round trip: about %s at 10 ms, a tenth of that at 100 ms", rate)
 }
 
-// receiveCost and sendCost are of buffers: what is window of the one, and what the other has in
-// flight (docs/limits.md, "What a flow should get").
-func receiveCost(bytes int64) string { return windowCost(float64(bytes)/2, float64(bytes)) }
-func sendCost(bytes int64) string    { return windowCost(0.6*float64(bytes), float64(bytes)+2*64<<10) }
+// receiveCost and sendCost are of buffers: what is window of the one, unless window scaling is off
+// and bounds it, and what the other has in flight (docs/limits.md, "What a flow should get").
+func receiveCost(h *host) string {
+	most := math.Inf(1)
+	if h.number(windowScaling, 0) == 0 {
+		most = 65535
+	}
+	low, high := most, most
+	if bytes := float64(h.number(receiveBuffer, 2)); bytes >= 0 {
+		low, high = min(most, bytes/2), min(most, bytes)
+	}
+	return windowCost(low, high)
+}
+
+func sendCost(h *host) string {
+	bytes := float64(h.number(sendBuffer, 2))
+	return windowCost(0.6*bytes, bytes+2*64<<10)
+}
+
+const (
+	windowScaling = "net.ipv4.tcp_window_scaling"
+	receiveBuffer = "net.ipv4.tcp_rmem"
+	sendBuffer    = "net.ipv4.tcp_wmem"
+)
 
 const small = 1 << 20 // of a buffer's largest size; the kernel's own is 4 MiB and more
 
 var parametersOf = []parameter{
-	{id: "window-scaling-off", key: "net.ipv4.tcp_window_scaling", wrong: is(0), confidence: record.Certain, value: "1",
-		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, explains: []string{"receive-buffer-small"}, atPeers: []string{"window-limited"},
-		cost: func(int64) string { return windowCost(65535, 65535) }},
+	{id: "window-scaling-off", key: windowScaling, wrong: is(0), confidence: record.Certain, value: "1",
+		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, atPeers: []string{"window-limited"}, cost: receiveCost},
 	{id: "sack-off", key: "net.ipv4.tcp_sack", wrong: is(0), confidence: record.Likely, value: "1",
 		summary: "selective acknowledgements are off: each lost segment costs a round trip", reference: "RFC 2018; " + ipSysctl},
 	{id: "timestamps-off", key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1",
 		summary: "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", reference: "RFC 7323; " + ipSysctl},
-	{id: "receive-buffer-small", key: "net.ipv4.tcp_rmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
+	{id: "receive-buffer-small", key: receiveBuffer, field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
 		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"}, cost: receiveCost, holds: receiveHolds},
-	{id: "send-buffer-small", key: "net.ipv4.tcp_wmem", field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
+	{id: "send-buffer-small", key: sendBuffer, field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
 		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost, holds: sendHolds},
 	{id: "autotuning-off", key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
 		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl, holds: windowHolds},
@@ -147,7 +167,7 @@ func (p parameter) rule() rule {
 		finding := &record.Finding{Host: h.name, Confidence: p.confidence, Summary: p.summary, Reference: p.reference,
 			Evidence: []string{p.key + " = " + h.state.Parameters[p.key]}}
 		if p.cost != nil {
-			finding.Evidence = append(finding.Evidence, p.cost(n))
+			finding.Evidence = append(finding.Evidence, p.cost(h))
 		}
 		finding.Fix, finding.Settings = h.fixed(nil, p.key, p.value)
 		return finding

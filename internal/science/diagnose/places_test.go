@@ -160,3 +160,62 @@ func TestSameTime(t *testing.T) {
 		}
 	}
 }
+
+// TestCausesOfTheirOwn: what is set on a host, and would be found without the other cause, does not
+// follow from it. The cost of two bounds on the window is that of the tighter one.
+func TestCausesOfTheirOwn(t *testing.T) {
+	off := false
+	parameters := func(scaling, rmem string) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) {
+			s.State.Parameters["net.ipv4.tcp_window_scaling"], s.State.Parameters["net.ipv4.tcp_rmem"] = scaling, rmem
+		}
+	}
+	slow := func(offered int64) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) {
+			n := &s.State.NICs[0]
+			n.SpeedMbps, n.OfferedMbps, n.Duplex = 100, offered, "half"
+			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "100BASE-TX", SpeedMbps: 100, Duplex: "full"}}
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*record.HostSnapshot)
+		want   string // the findings, with what they follow from
+		row    string // of each that has a cost
+	}{
+		"scaling off":                  {parameters("0", "4096 131072 6291456"), "window-scaling-off", "about 52.43 Mbit/s at"},
+		"small buffer":                 {parameters("1", "4096 16384 32768"), "receive-buffer-small", "about 13.11 Mbit/s to 26.21 Mbit/s at"},
+		"scaling off and small buffer": {parameters("0", "4096 16384 32768"), "window-scaling-off, receive-buffer-small", "about 13.11 Mbit/s to 26.21 Mbit/s at"},
+		"scaling off and buffer twice": {parameters("0", "4096 16384 262144"), "window-scaling-off, receive-buffer-small", "about 52.43 Mbit/s at"},
+		"both ends do not negotiate": {func(s *record.HostSnapshot) {
+			s.State.NICs[0].Autoneg = &off
+			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "1000BASE-T", SpeedMbps: 1000, Duplex: "half", Autoneg: &off}}
+		}, "lldp-link, autoneg-off", ""},
+		"slow by the other end": {slow(1000), "half-duplex, speed-below-best of lldp-link, lldp-link", ""},
+		"slow by this end":      {slow(100), "half-duplex, speed-below-best, lldp-link", ""},
+	} {
+		s := hostNamed("nas", 15)
+		test.change(&s)
+		var got []string
+		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
+			text := f.ID
+			if f.ExplainedBy != "" {
+				text += " of " + f.ExplainedBy
+			}
+			got = append(got, text)
+			if len(f.Fix) == 0 || test.row != "" && !strings.Contains(strings.Join(f.Evidence, "\n"), test.row) {
+				t.Errorf("%s: %s: %q, want %q; fix %q", name, f.ID, f.Evidence, test.row, f.Fix)
+			}
+		}
+		if strings.Join(got, ", ") != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+
+	for _, r := range rules {
+		for _, p := range parameterRules {
+			if slices.Contains(slices.Concat(r.explains, r.atPeers), p.id) {
+				t.Errorf("%s explains %s, the value of a parameter, which is a cause of its own", r.id, p.id)
+			}
+		}
+	}
+}

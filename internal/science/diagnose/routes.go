@@ -69,10 +69,11 @@ func returnRoutes(f observed) (findings []record.Finding) {
 				}
 				r, found := other.back(local.Addr().Unmap())
 				word, _, _ := strings.Cut(r.Text, " ")
-				row := "its routes have none for " + local.Addr().String()
+				row, fix := "its routes have none for "+local.Addr().String(), fmt.Sprintf("ip route add %s via GATEWAY", local.Addr())
 				var places []string
 				if found {
 					row, places = "its route: "+r.Text, []string{"route " + r.To}
+					fix = "ip route del " + r.Text + ", if all that it discards is to be reached; or " + fix
 				}
 				if found && !slices.Contains(discarding, word) {
 					continue
@@ -80,7 +81,7 @@ func returnRoutes(f observed) (findings []record.Finding) {
 				findings = append(findings, record.Finding{
 					Host: other.name, Places: onePlace(append(places, "from "+local.Addr().Unmap().String())...), Confidence: record.Certain, Summary: fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.name, local.Addr(), h.name),
 					Evidence: []string{fmt.Sprintf("%s waits for an answer: %s to %s, SYN-SENT, sent again %d times", h.name, c.Local, c.Remote, c.Info.Retransmits), row},
-					Fix:      on(other.name, false, fmt.Sprintf("ip route add %s via GATEWAY; to confirm: ip route get %s", local.Addr(), local.Addr())), Reference: "RFC 1812, section 5.2; ip-route(8)",
+					Fix:      on(other.name, false, fix+"; to confirm: ip route get "+local.Addr().String()), Reference: "RFC 1812, section 5.2; ip-route(8)",
 				})
 			}
 		}
