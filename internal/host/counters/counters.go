@@ -180,18 +180,18 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	return kept, nil
 }
 
-// shapers are the qdiscs that bound what leaves each interface: its root and, of one that
-// passes everything on to another one, that as well. Those of a classful root are not
-// looked at, as packets may take another class.
-func (r *Reader) shapers() (map[string]*record.Shaper, error) {
+// setUp are the qdiscs of each interface, and the one of them that bounds what leaves it: its
+// root and, of one that passes everything on to another one, that as well. Those of a classful
+// root do not count as that, as packets may take another class.
+func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][]record.Qdisc, err error) {
 	if !netlink.Available {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all, err := r.conn.Qdiscs(r.names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	slowest := map[string]*record.Shaper{}
+	slowest, qdiscs = map[string]*record.Shaper{}, map[string][]record.Qdisc{}
 	roots := map[string]netlink.Qdisc{}
 	for _, q := range all {
 		if q.IsRoot() {
@@ -199,6 +199,9 @@ func (r *Reader) shapers() (map[string]*record.Shaper, error) {
 		}
 	}
 	for _, q := range all {
+		if q.Handle != 0 || q.IsRoot() {
+			qdiscs[q.Interface] = append(qdiscs[q.Interface], record.Qdisc{Parent: q.ParentText(), Kind: q.Kind, Options: q.OptionTexts()})
+		}
 		root := roots[q.Interface]
 		inner := q.IsInner() && q.Parent>>16 == root.Handle>>16 && (root.Kind == "tbf" || root.Kind == "netem")
 		if !q.IsRoot() && !inner {
@@ -210,5 +213,5 @@ func (r *Reader) shapers() (map[string]*record.Shaper, error) {
 			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate), OverheadBytes: shape.Overhead, BurstBytes: int64(shape.Burst), SizeTable: q.SizeTable || root.SizeTable}
 		}
 	}
-	return slowest, err
+	return slowest, qdiscs, err
 }

@@ -138,6 +138,8 @@ func TestSnapshot(t *testing.T) {
 		scene(t)
 		kerneltest.Forwards(t, "far1")
 		kerneltest.Do(t, "bridge", "fdb", "add", "02:00:00:00:00:55", "dev", "far1", "master", "dynamic")
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "tbf", "rate", "100mbit", "burst", "16kb", "limit", "3000")
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "parent", "7:1", "handle", "8:", "pfifo", "limit", "2")
 		r := open(t)
 		s, err := r.Snapshot("nas", []record.RouteLookup{
 			{Source: "10.1.0.1", Destination: "10.9.3.3"},
@@ -157,6 +159,9 @@ func TestSnapshot(t *testing.T) {
 		if s.Host != "nas" || len(s.Interfaces) != 5 || s.Interfaces[1].Interface != "eth0" || s.Interfaces[1].Kind != "veth" ||
 			!s.Interfaces[1].Up || len(s.Interfaces[1].Addresses) == 0 || s.Interfaces[1].Addresses[0] != "10.1.0.1/24" || s.Interfaces[3].Master != "br" {
 			t.Errorf("interfaces: %+v", s.Interfaces)
+		}
+		if q := s.Interfaces[1].Qdiscs; len(q) != 2 || q[0].Parent != "root" || q[0].Kind != "tbf" || q[0].Options["limit"] != "3000" || q[1].Parent != "7:1" || q[1].Options["limit"] != "2" {
+			t.Errorf("qdiscs: %+v", q)
 		}
 		if !has(s.Neighbours, func(n record.Neighbour) bool {
 			return n == record.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09", State: "PERMANENT"}

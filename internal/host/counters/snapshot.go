@@ -109,12 +109,12 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 			duplicates[a.Interface] = append(duplicates[a.Interface], a.Prefix.String())
 		}
 	}
-	shapers, shaperErr := r.shapers()
+	shapers, qdiscs, shaperErr := r.setUp()
 	missing(&s.Missing, "shapers", shaperErr)
 	for _, l := range links {
 		entry := record.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
-			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name], Shaper: shapers[l.Name],
+			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name], Shaper: shapers[l.Name], Qdiscs: qdiscs[l.Name],
 		}
 		if l.Kind == "" {
 			entry.SpeedBps, entry.Driver = float64(r.nics.SpeedMbps(l.Name))*1e6, r.nics.Driver(l.Name)

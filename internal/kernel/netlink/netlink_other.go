@@ -71,6 +71,7 @@ func (*Conn) DeleteRootQdisc(string) error                      { return unsuppo
 func (*Conn) HasNetem() error                                   { return unsupported("probe for netem") }
 func (*Conn) Shape(Qdisc) (Shape, error)                        { return Shape{}, unsupported("list classes") }
 func (Qdisc) Spec() QdiscSpec                                   { return QdiscSpec{} }
+func (Qdisc) OptionTexts() map[string]string                    { return nil }
 func (*Conn) Neighbours() ([]Neighbour, error)                  { return nil, unsupported("list neighbours") }
 func (*Conn) SetNeighbour(string, netip.Addr, string) error     { return unsupported("set neighbour") }
 func (*Conn) RestoreNeighbour(Object) error                     { return unsupported("restore neighbour") }

@@ -56,6 +56,17 @@ func (q Qdisc) IsInner() bool {
 	return !q.IsRoot() && q.Parent != qdiscIngress && q.Handle != 0
 }
 
+// ParentText is where the qdisc is: root, ingress, or the class of another one, 7:1.
+func (q Qdisc) ParentText() string {
+	switch q.Parent {
+	case qdiscRoot:
+		return "root"
+	case qdiscIngress:
+		return "ingress"
+	}
+	return fmt.Sprintf("%x:%x", q.Parent>>16, q.Parent&0xffff)
+}
+
 // HandleText formats the handle as tc(8) does.
 func (q Qdisc) HandleText() string { return handleText(q.Handle) }
 

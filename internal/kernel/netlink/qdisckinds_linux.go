@@ -23,6 +23,7 @@ const (
 	tbfRate64      = 4
 	tbfBurst       = 6
 	netemReorder   = 3  // TCA_NETEM_REORDER
+	netemCorrupt   = 4  // TCA_NETEM_CORRUPT
 	netemRate      = 6  // TCA_NETEM_RATE
 	netemLatency64 = 10 // TCA_NETEM_LATENCY64
 	netemJitter64  = 11 // TCA_NETEM_JITTER64

@@ -69,6 +69,7 @@ func (m *machine) softnet(line string) bool {
 
 var (
 	qdiscHead    = regexp.MustCompile(`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
+	qdiscLimit   = regexp.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
 	qdiscSent    = regexp.MustCompile(`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
 	qdiscBacklog = regexp.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
 )
@@ -106,6 +107,7 @@ func (m *machine) qdisc(line string) bool {
 		if len(*list) < mostRows {
 			m.qdiscs[[2]string{q.Interface, q.Handle}] = true
 			*list = append(*list, q)
+			m.limited(q, line)
 		}
 		return true
 	}
@@ -124,6 +126,18 @@ func (m *machine) qdisc(line string) bool {
 		q.Qlen, _ = strconv.ParseUint(waits[3], 10, 64)
 	}
 	return true // what else its kind counts
+}
+
+// limited keeps the length of a qdisc's queue, where the line has it as a plain number.
+func (m *machine) limited(q record.QdiscCounters, line string) {
+	limit := qdiscLimit.FindStringSubmatch(line)
+	if limit == nil {
+		return
+	}
+	if n := m.netif(q.Interface); n >= 0 {
+		i := &m.Reading.Snapshot.Interfaces[n]
+		i.Qdiscs = append(i.Qdiscs, record.Qdisc{Parent: strings.TrimPrefix(limit[1], "parent "), Kind: q.Kind, Options: map[string]string{"limit": limit[2]}})
+	}
 }
 
 // logRow is a line of dmesg(1): with its facility and level (-x), or its priority (-r), and with

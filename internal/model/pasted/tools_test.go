@@ -240,6 +240,8 @@ qdisc fq_codel 0: dev eth0 parent :1 limit 10240p flows 1024
  Sent 100 bytes 2 pkts (dropped 3, overlimits 4 requeues 5) 
  rate 8bit 0pps backlog 0b 0p requeues 0 
   maxpacket 0 drop_overlimit 0 new_flow_count 0 ecn_mark 0
+qdisc pfifo 8001: dev eth1 root refcnt 2 limit 1000p
+qdisc red 8002: dev eth2 root refcnt 2 limit 400Kb min 30Kb max 90Kb 
 nas:~# dmesg -x
 kern  :info  : [    1.500000] igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex
 kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
@@ -254,7 +256,10 @@ kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
 		`{"net.ipv4.conf.eth0/100.rp_filter":"1","net.ipv4.tcp_available_ulp":"","net.ipv4.tcp_rmem":"4096\t131072\t6291456"}`:          s.Reading.Snapshot.Sysctls,
 		`[{"cpu":0,"processed":10,"dropped":2,"squeezed":3,"backlog":0},{"cpu":7,"processed":10,"dropped":0,"squeezed":0,"backlog":5}]`: s.Reading.End.Softnet,
 		`[{"interface":"eth0","kind":"mq","handle":"0:","bytes":100,"packets":2,"drops":3,"overlimits":4,"backlog_bytes":1536,"qlen_packets":6,"requeues":5},` +
-			`{"interface":"eth0","kind":"fq_codel","handle":"0:","bytes":100,"packets":2,"drops":3,"overlimits":4,"backlog_bytes":0,"qlen_packets":0,"requeues":5}]`: s.Reading.End.Qdiscs,
+			`{"interface":"eth0","kind":"fq_codel","handle":"0:","bytes":100,"packets":2,"drops":3,"overlimits":4,"backlog_bytes":0,"qlen_packets":0,"requeues":5},` +
+			`{"interface":"eth1","kind":"pfifo","handle":"8001:","bytes":0,"packets":0,"drops":0,"overlimits":0,"backlog_bytes":0,"qlen_packets":0,"requeues":0},` +
+			`{"interface":"eth2","kind":"red","handle":"8002:","bytes":0,"packets":0,"drops":0,"overlimits":0,"backlog_bytes":0,"qlen_packets":0,"requeues":0}]`: s.Reading.End.Qdiscs,
+		`[{"interface":"eth1","index":0,"mac":"","mtu":0,"up":true,"qdiscs":[{"parent":"root","kind":"pfifo","options":{"limit":"1000"}}]}]`: s.Reading.Snapshot.Interfaces,
 		`{"lines":[{"at_ns":1500000000,"level":6,"text":"igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex"},{"at_ns":3000000000,"level":3,"text":"bonding: bond0: link status definitely down"},` +
 			`{"at_ns":0,"level":4,"text":"neighbour: arp_cache: neighbor table overflow!"}]}`: s.State.Log,
 		`["kernel log","parameters","qdiscs","softnet"]`: s.Pasted,

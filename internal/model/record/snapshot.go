@@ -73,6 +73,17 @@ type InterfaceSnapshot struct {
 	// Shaper is the qdisc that bounds what leaves the interface; nil: none does, as far as
 	// is known.
 	Shaper *Shaper `json:"shaper,omitempty"`
+	// Qdiscs are those of the interface, without the kernel's default ones of its queues.
+	Qdiscs []Qdisc `json:"qdiscs,omitempty"`
+}
+
+// Qdisc is a queueing discipline as it is set up.
+type Qdisc struct {
+	Parent string `json:"parent"` // root, ingress, or the class of another qdisc: 7:1
+	Kind   string `json:"kind"`
+	// Options are those that the kernel reports and linerate knows, by their names in tc(8) or
+	// linux/pkt_sched.h.
+	Options map[string]string `json:"options,omitempty"`
 }
 
 // Shaper is a qdisc with a rate, tc-tbf(8) for one.

@@ -69,7 +69,7 @@ var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
 
 // keys identify the members of lists: the first that an element has.
-var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle", "cpu"}
+var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle", "cpu", "parent"}
 
 // Snapshots lists what differs between two snapshots, section by section.
 func Snapshots(from, to record.HostSnapshot) record.SnapshotDiff {

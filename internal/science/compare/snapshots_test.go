@@ -15,7 +15,8 @@ func TestSnapshots(t *testing.T) {
 	host := func() record.HostSnapshot {
 		var s record.HostSnapshot
 		s.Reading.Host = "nas"
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true, Addresses: []string{"192.0.2.1/24"}}}
+		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true, Addresses: []string{"192.0.2.1/24"},
+			Qdiscs: []record.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}}, {Parent: "1:1", Kind: "pfifo", Options: map[string]string{"limit": "2"}}}}}
 		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0", Text: "default via 192.0.2.9 dev eth0"}}
 		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:00:09", State: "REACHABLE"}}
 		s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
@@ -29,6 +30,8 @@ func TestSnapshots(t *testing.T) {
 	from, to := host(), host()
 	to.Reading.Snapshot.Interfaces[0].MTU = 9000
 	to.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.1/24", "192.0.2.2/24"}
+	to.Reading.Snapshot.Interfaces[0].Qdiscs[0].Options["limit"] = "3000000"
+	to.Reading.Snapshot.Interfaces[0].Qdiscs[1].Kind = "bfifo"
 	to.Reading.Snapshot.Routes[0].Text = "default via 192.0.2.8 dev eth0"
 	to.Reading.Snapshot.Neighbours[0].State = "STALE"
 	to.Reading.End.Interfaces[0].RxBytes, to.Reading.End.Interfaces[0].AtNs = 350, 9
@@ -42,6 +45,8 @@ func TestSnapshots(t *testing.T) {
 	for _, want := range []record.Change{
 		{Section: "interfaces", What: "eth0.mtu", From: "1500", To: "9000"},
 		{Section: "interfaces", What: "eth0.addresses.192.0.2.2/24", To: "present"},
+		{Section: "interfaces", What: "eth0.qdiscs.root.options.limit", From: "3000", To: "3000000"},
+		{Section: "interfaces", What: "eth0.qdiscs.1:1.kind", From: "pfifo", To: "bfifo"},
 		{Section: "routes", What: "default via 192.0.2.9 dev eth0", From: "present"},
 		{Section: "routes", What: "default via 192.0.2.8 dev eth0", To: "present"},
 		{Section: "nftables", What: "rules.inet filter input handle 7.text", From: "tcp dport 22 counter drop", To: "tcp dport 80 counter drop"},
