@@ -76,7 +76,7 @@ type AskedKind struct {
 // Figures are one outcome. Those not named in Drawn are exact; the others come from so
 // many Replicates at least.
 type Figures struct {
-	LimitBps    float64         `json:"limit_bps"` // spread evenly, no more than is asked for, and each flow on one link
+	LimitBps    float64         `json:"limit_bps"` // the best placement, each flow on one link
 	ExpectedBps float64         `json:"expected_bps"`
 	Share       float64         `json:"expected_share"`
 	SDBps       float64         `json:"sd_bps"` // from one set of ports to the next
@@ -176,8 +176,8 @@ const mostValues = 64
 
 // figures finds what it can exactly and draws the rest from the seed.
 func (q Question) figures(t Tiers, kinds []Kind) Figures {
-	bundles, flows := totals(kinds)
-	f := Figures{LimitBps: min(t.LimitBps(), demandBps(kinds), t.First.fastestBps(flows))}
+	bundles, _ := totals(kinds)
+	f := Figures{LimitBps: t.BestBps(q.Kinds)}
 	f.Used, f.UsedSecond = t.ExpectedUsed(bundles)
 	if len(t.Second) > 0 {
 		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)
@@ -221,6 +221,9 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 	}
 	if allElastic(kinds) && !together {
 		draw(cmp.Or(q.Sizes, &Sizes{}))
+	}
+	for _, p := range carried { // of several rates the best placement may have been drawn
+		f.LimitBps = max(f.LimitBps, p.Value)
 	}
 	f.Share, f.SDBps = f.ExpectedBps/f.LimitBps, carried.SD()
 	for _, chance := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {

@@ -110,16 +110,6 @@ func bundle(flows []Kind, bundles int) []Kind {
 	return kinds
 }
 
-// fastestBps is what so many of the links carry at most: a flow has one.
-func (l Links) fastestBps(flows int) (sum float64) {
-	fastest := slices.Clone(l)
-	slices.SortFunc(fastest, func(a, b Link) int { return cmp.Compare(b.RateBps, a.RateBps) })
-	for _, link := range fastest[:min(max(flows, 0), len(l))] {
-		sum += link.RateBps
-	}
-	return sum
-}
-
 // totals counts bundles and the flows in them.
 func totals(kinds []Kind) (bundles, flows int) {
 	for _, kind := range kinds {
@@ -127,18 +117,6 @@ func totals(kinds []Kind) (bundles, flows int) {
 		flows += kind.Count * kind.flows()
 	}
 	return bundles, flows
-}
-
-// demandBps is what all ask for together; infinite when one takes what it gets.
-func demandBps(kinds []Kind) float64 {
-	sum := 0.0
-	for _, kind := range kinds {
-		if kind.Count > 0 && kind.Bps == 0 {
-			return math.Inf(1)
-		}
-		sum += float64(kind.Count) * kind.Bps
-	}
-	return sum
 }
 
 // allElastic: each takes as much as it gets.

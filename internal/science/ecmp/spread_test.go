@@ -255,6 +255,40 @@ func TestFewerFlowsThanLinks(t *testing.T) {
 	}
 }
 
+// TestBestPlacement: even spreading is the best that a placement of the flows carries, which no
+// placement that was drawn exceeds.
+func TestBestPlacement(t *testing.T) {
+	one, two := Tiers{First: Alike(4, 1e9)}, Tiers{First: Alike(2, 1e9), Second: Alike(3, 4e8)}
+	for name, c := range map[string]struct {
+		tiers Tiers
+		kinds []Kind
+		want  float64
+	}{
+		"one of each":                  {one, []Kind{{Count: 1, Bps: 1e8}, {Count: 1}}, 1.1e9},
+		"two take what they get":       {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 2}}, 2.4e9},
+		"one takes what it gets":       {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 1}}, 1.4e9},
+		"as many as links":             {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 4}}, 4e9},
+		"less than the links":          {one, []Kind{{Count: 2, Bps: 1e8}}, 2e8},
+		"more than a link":             {one, []Kind{{Count: 1, Bps: 5e9}}, 1e9},
+		"do not fit":                   {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 3, Bps: 6e8}}, 1.6e9},
+		"fit if the largest is first":  {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 2, Bps: 2e8}, {Count: 2, Bps: 3e8}, {Count: 2, Bps: 5e8}}, 2e9},
+		"only the drawn one fits":      {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 4, Bps: 3e8}, {Count: 2, Bps: 4e8}}, 2e9},
+		"the fastest to the unlimited": {Tiers{First: Links{{1e9, 1}, {1e10, 1}}}, []Kind{{Count: 1, Bps: 5e9}, {Count: 1}}, 1.1e10},
+		"two tiers, one flow":          {two, []Kind{{Count: 1}}, 4e8},
+		"two tiers, over both":         {two, []Kind{{Count: 4}}, 1.6e9},
+		"two tiers, the first is full": {two, []Kind{{Count: 6}}, 2e9},
+	} {
+		flows, _ := totals(c.kinds)
+		f := Question{Tiers: c.tiers, Kinds: c.kinds, Flows: flows, Policy: 1, Replicates: 1000}.Forecast()
+		if math.Abs(f.LimitBps-c.want) > 1 || f.Share > 1+rounding || f.Values[len(f.Values)-1].Bps > f.LimitBps {
+			t.Errorf("%s: %g of %g, want %g; values %v", name, f.ExpectedBps, f.LimitBps, c.want, f.Values)
+		}
+	}
+	if f := (Question{Tiers: Tiers{First: Alike(4, 1e10)}, Kinds: []Kind{{Count: 1_000_000, Bps: 20e6}, {Count: 3}}, Flows: 1_000_003, Policy: 1, Replicates: 1}.figures(Tiers{First: Alike(4, 1e10)}, []Kind{{Count: 1}})); f.LimitBps != 4e10 {
+		t.Errorf("many flows: %g", f.LimitBps)
+	}
+}
+
 // TestBundle: no flow is lost, and rounds are dealt on where the last one ended.
 func TestBundle(t *testing.T) {
 	got := bundle([]Kind{{Count: 3, Bps: 1e6}, {Count: 3, Bps: 1e7}}, 4)

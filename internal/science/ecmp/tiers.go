@@ -1,6 +1,8 @@
 package ecmp
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -61,17 +63,53 @@ func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
 	return first, second
 }
 
-// LimitBps is what perfect spreading would carry.
-func (t Tiers) LimitBps() float64 {
-	if len(t.Second) == 0 {
-		return t.First.RateBps()
+// BestBps is what the best placement of flows carries. Those that ask for most are placed first,
+// wherever they have all that they ask for and least is left over, and then where they have most.
+// With flows of one rate and flows that take what they get no placement carries more.
+func (t Tiers) BestBps(kinds []Kind) (sum float64) {
+	type room struct{ first, last *float64 } // what is left of the links of a path
+	first, paths := t.First.rates(), []room(nil)
+	for i := range first {
+		last := []float64{math.Inf(1)}
+		if len(t.Second) > 0 {
+			last = t.Second.rates()
+		}
+		slices.SortFunc(last, descending) // so that the next path behind a link never carries more
+		for j := range last {
+			paths = append(paths, room{&first[i], &last[j]})
+		}
 	}
-	sum := 0.0
-	for _, link := range t.First {
-		sum += min(link.RateBps, t.Second.RateBps())
+	left := func(r room) float64 { return min(*r.first, *r.last) }
+	take := func(r room, bps float64) {
+		sum += bps
+		*r.first -= bps
+		*r.last -= bps
+	}
+	asked := func(k Kind) float64 { return cmp.Or(k.Bps, math.Inf(1)) }
+	kinds = slices.Clone(kinds)
+	slices.SortFunc(kinds, func(a, b Kind) int { return descending(asked(a), asked(b)) })
+	for _, kind := range kinds {
+		n := kind.Count
+		slices.SortStableFunc(paths, func(a, b room) int { return cmp.Compare(left(a), left(b)) })
+		for _, r := range paths {
+			if fit := math.Floor(left(r)/asked(kind) + rounding); fit >= 1 && n > 0 {
+				whole := int(min(fit, float64(n)))
+				take(r, min(left(r), float64(whole)*kind.Bps))
+				n -= whole
+			}
+		}
+		for ; n > 0; n-- {
+			best := slices.MaxFunc(paths, func(a, b room) int { return cmp.Compare(left(a), left(b)) })
+			if !(left(best) > 0) {
+				break
+			}
+			take(best, left(best))
+		}
 	}
 	return sum
 }
+
+func descending(a, b float64) int { return cmp.Compare(b, a) }
 
 // ExpectedBps is the mean of what flows carry that share links max-min fairly: a
 // link of the first tier carries its rate, or all that those behind it do if that
