@@ -54,7 +54,17 @@ func TestNftables(t *testing.T) {
 			{"icmp type 8 counter drop", "", "drop"},
 			{"meta nfproto ipv6 counter drop", "", "drop"},
 			{"meta nfproto ipv4 meta l4proto udp counter drop", "", "drop"},
-			{"fib saddr oif missing counter drop", "[fib] [?] 0x00000000 counter drop", "drop"},
+			{"fib saddr oif missing counter drop", "[fib] 0x00000000 counter drop", "drop"},
+			{"tcp dport 5202 numgen random mod 100 0 counter drop", "", "drop"},
+			{"tcp dport 5203 numgen random mod 100 < 3 counter drop", "", "drop"},
+			{"tcp dport 5204 numgen inc mod 7 offset 5 6 counter drop", "", "drop"},
+			{"tcp dport 5205 jhash ip saddr mod 100 3 counter drop", fmt.Sprintf("tcp dport 5205 [hash] 0x%x counter drop", native.AppendUint32(nil, 3)), "drop"},
+			{"tcp dport 5206 fib daddr type local counter drop", fmt.Sprintf("tcp dport 5206 [fib] 0x%x counter drop", native.AppendUint32(nil, 2)), "drop"},
+			{"tcp dport 5208 tcp option maxseg size 500 counter drop", "tcp dport 5208 [exthdr] 0x01f4 counter drop", "drop"},
+			{"tcp dport 5209 socket transparent 1 counter drop", "tcp dport 5209 [socket] 0x01 counter drop", "drop"},
+			{"tcp dport 5210 meta mark > 100 counter drop", "", "drop"},
+			{"tcp dport 5211 ip dscp 10 counter drop", "tcp dport 5211 meta nfproto ipv4 @nh,8,8 & 0xfc 0x28 counter drop", "drop"},
+			{"tcp dport 5212 counter numgen inc mod 2 vmap { 0 : drop, 1 : accept }", "tcp dport 5212 counter numgen inc mod 2 vmap @__map0", "vmap"},
 			{"counter name \"named\" drop", "", "drop"},
 			{"quota over 1000 bytes counter drop", "", "drop"},
 			{"udp dport 9 drop", "", "drop"}, // without counter
@@ -97,6 +107,38 @@ func TestNftables(t *testing.T) {
 			t.Errorf("objects: %+v", n.Objects)
 		}
 	})
+}
+
+// TestNftRegisters: a comparison is of what was written last into its register.
+func TestNftRegisters(t *testing.T) {
+	big := func(kind uint16, value byte) []byte { return appendAttribute(nil, kind, []byte{0, 0, 0, value}) }
+	data := func(kind uint16, value ...byte) []byte {
+		return appendAttribute(nil, kind, appendAttribute(nil, 1, value))
+	}
+	for name, test := range map[string]struct {
+		expression string
+		data       []byte
+		want       string
+	}{
+		"mask":         {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0), data(5, 0, 0)), "th dport & 0xff00 0x0007"},
+		"xor":          {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0xff), data(5, 0, 3)), "[bitwise] 0x0007"},
+		"shift":        {"bitwise", slices.Concat(big(1, 1), big(2, 1), big(6, 1), data(7, 2)), "[bitwise] 0x0007"},
+		"another":      {"bitwise", slices.Concat(big(1, 1), big(2, 2), data(4, 0xff, 0), data(5, 0, 0)), "th dport 7"},
+		"a value":      {"immediate", slices.Concat(big(1, 1), data(2, 0, 7)), "[immediate] [immediate] 0x0007"},
+		"no result":    {"counter", nil, "counter th dport 7"},
+		"not known":    {"later", big(1, 1), "[later] [?] 0x0007"},
+		"the hop":      {"rt", slices.Concat(big(1, 1), big(2, 1)), "[rt] 0x0007"},
+		"another hop":  {"rt", slices.Concat(big(1, 2), big(2, 1)), "th dport 7"},
+		"of a network": {"byteorder", slices.Concat(big(1, 1), big(2, 1)), "th dport 7"},
+	} {
+		text := nftText{family: 2}
+		text.add("payload", slices.Concat(big(1, 1), big(2, 2), big(3, 2), big(4, 2)))
+		text.add(test.expression, test.data)
+		text.add("cmp", slices.Concat(big(1, 1), big(2, 0), data(3, 0, 7)))
+		if got := text.String(); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
 }
 
 // FuzzNftRule: any bytes are read within their bounds, and make a text of a bounded length that

@@ -89,30 +89,57 @@ func nftAttributes(b []byte) map[uint16]attribute {
 // value is the data of an attribute that holds NFTA_DATA_VALUE.
 func (a attribute) value() []byte { return nftAttributes(a.data)[unix.NFTA_DATA_VALUE].data }
 
-// add adds an expression.
+// nftResults are the attributes with the register that an expression writes.
+var nftResults = map[string]uint16{
+	"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG, "bitwise": unix.NFTA_BITWISE_DREG, "byteorder": unix.NFTA_BYTEORDER_DREG,
+	"numgen": unix.NFTA_NG_DREG, "hash": unix.NFTA_HASH_DREG, "fib": unix.NFTA_FIB_DREG, "rt": unix.NFTA_RT_DREG, "exthdr": unix.NFTA_EXTHDR_DREG,
+	"socket": 2, "tunnel": 2, "osf": 1, "xfrm": 1, // NFTA_SOCKET_DREG, NFTA_TUNNEL_DREG, NFTA_OSF_DREG, NFTA_XFRM_DREG
+}
+
+// add adds an expression. What writes a register, and is not spelled here, leaves its name there
+// in brackets, so that nothing is said of what the register had before.
 func (t *nftText) add(name string, data []byte) {
 	a := nftAttributes(data)
+	result, writes := nftResults[name]
+	writes = writes && a[result].data != nil
 	switch name {
 	case "payload", "meta", "ct":
-		if a[map[string]uint16{"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG}[name]].data == nil {
+		if !writes {
 			t.settle()
 			t.say("[%s set]", name)
 			return
 		}
 		t.load(name, a)
 		return
-	case "bitwise":
-		if l, known := t.take(a[unix.NFTA_BITWISE_SREG].bigUint32()); known {
-			l.register, l.mask, l.used = a[unix.NFTA_BITWISE_DREG].bigUint32(), a[unix.NFTA_BITWISE_MASK].value(), false
+	case "bitwise": // of which only masks are spelled
+		l, known := t.take(a[unix.NFTA_BITWISE_SREG].bigUint32())
+		if mask := a[unix.NFTA_BITWISE_MASK].value(); writes && known && len(l.mask) == 0 && len(mask) > 0 && len(bytes.Trim(a[unix.NFTA_BITWISE_XOR].value(), "\x00")) == 0 {
+			l.register, l.mask, l.used = a[result].bigUint32(), mask, false
 			t.keep(l)
 			return
 		}
+	case "byteorder": // to that of the network, in which numbers can be less than others
+		if l, known := t.take(a[unix.NFTA_BYTEORDER_SREG].bigUint32()); writes && known && len(l.mask) == 0 {
+			l.register, l.format, l.used = a[result].bigUint32(), nftNumber, false
+			t.keep(l)
+			return
+		}
+	case "hash":
+		t.take(a[unix.NFTA_HASH_SREG].bigUint32())
+	case "numgen":
+		text := fmt.Sprintf("numgen %s mod %d", map[bool]string{true: "random", false: "inc"}[a[unix.NFTA_NG_TYPE].bigUint32() == 1], a[unix.NFTA_NG_MODULUS].bigUint32())
+		if offset := a[unix.NFTA_NG_OFFSET].bigUint32(); offset > 0 {
+			text += fmt.Sprint(" offset ", offset)
+		}
+		t.keep(nftLoad{register: a[result].bigUint32(), name: text, format: nftNative})
+		return
 	case "cmp":
 		t.compare(a)
 		return
 	case "range":
 		t.settle()
 		l, _ := t.take(a[unix.NFTA_RANGE_SREG].bigUint32())
+		l = l.masked()
 		not := map[bool]string{true: "!= "}[a[unix.NFTA_RANGE_OP].bigUint32() == 1]
 		t.say("%s %s%s-%s", l.name, not, l.format(*t, a[unix.NFTA_RANGE_FROM_DATA].value()), l.format(*t, a[unix.NFTA_RANGE_TO_DATA].value()))
 		return
@@ -137,6 +164,10 @@ func (t *nftText) add(name string, data []byte) {
 		t.say("%s %s@%s", strings.Join(keys, " . "), kind, set)
 		return
 	}
+	if writes {
+		t.keep(nftLoad{register: a[result].bigUint32(), name: "[" + name + "]", format: nftHex})
+		return
+	}
 	t.settle()
 	t.act(name, a)
 }
@@ -147,6 +178,7 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 	case "immediate":
 		verdict := nftAttributes(nftAttributes(a[unix.NFTA_IMMEDIATE_DATA].data)[unix.NFTA_DATA_VERDICT].data)
 		if verdict[unix.NFTA_VERDICT_CODE].data == nil {
+			t.keep(nftLoad{register: a[unix.NFTA_IMMEDIATE_DREG].bigUint32(), name: "[immediate]", format: nftHex, used: true})
 			t.say("[immediate]")
 			return
 		}
@@ -187,8 +219,17 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 		}
 		t.say("xt %s %s", name, module)
 	default:
+		t.loads = nil // it may write any register
 		t.say("[%s]", cmp.Or(name, "?"))
 	}
+}
+
+// masked is a load with its mask in its name.
+func (l nftLoad) masked() nftLoad {
+	if len(l.mask) > 0 {
+		l.name, l.format = fmt.Sprintf("%s & 0x%x", l.name, l.mask), nftHex
+	}
+	return l
 }
 
 // compare adds a comparison of a register with a value.
@@ -206,8 +247,8 @@ func (t *nftText) compare(a map[uint16]attribute) {
 			t.say("%s %s%s/%d", l.name, map[uint32]string{1: "!= "}[op], l.format(*t, value), bits)
 			return
 		}
-		l.name, l.format = fmt.Sprintf("%s & 0x%x", l.name, l.mask), nftHex
 	}
+	l = l.masked()
 	text := ""
 	if l.whole > len(value) { // a prefix of whole bytes
 		text = l.format(*t, append(slices.Clone(value), make([]byte, l.whole-len(value))...)) + fmt.Sprintf("/%d", 8*len(value))
