@@ -279,16 +279,19 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		c.add(l, "as-it-is", record.LintNote, "", "tuned sets it only to a %s value, and this kernel has %d: nothing would change", map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
 		return
 	}
-	value := l.Value
-	if p != nil && p.values == 3 && len(is) == 3 { // as it is to be ordered
-		value = spaced(slices.Sorted(slices.Values(is)))
+	as, value := "", l.Value
+	if n := len(c.out.Findings); n > 0 && c.out.Findings[n-1].Line == l.Line && c.out.Findings[n-1].File == l.File {
+		key, corrected, _ := strings.Cut(c.out.Findings[n-1].Correction, " = ")
+		if key == l.Key && !same(corrected, value) {
+			as, value = "corrected to "+corrected+", ", corrected
+		}
 	}
 	if less, more := Lowers(l.Key, known.Value, value); len(less) > 0 {
 		fix := "leave it out"
 		if !same(more, known.Value) {
 			fix = more
 		}
-		c.add(l, "lowers", record.LintWarning, fix, "less than what this kernel has now: %s", join(less))
+		c.add(l, "lowers", record.LintWarning, fix, "%sless than what this kernel has now: %s", as, join(less))
 	}
 }
 

@@ -3,6 +3,7 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -26,14 +27,22 @@ func Lint(found *record.Lint) document.Document {
 		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts", words.Count(lines, "line"), words.Count(n, "parameter")))
 	}
 	var list []document.Block
-	for _, f := range found.Findings {
+	advised := map[string]bool{}
+	for _, f := range slices.Backward(found.Findings) {
 		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
 		fix := f.Fix
 		if f.Correction != "" && (fix == "" || strings.HasSuffix(f.Correction, "= "+fix) || strings.HasPrefix(f.Correction, fix+" =")) {
 			fix = f.Correction // the whole line
 		}
+		// The last advice on a line is on the line as the findings before it correct it.
+		if line := fmt.Sprint(f.File, ":", f.Line, ":", f.Key); advised[line] {
+			fix = ""
+		} else {
+			advised[line] = fix != ""
+		}
 		list = append(list, document.Diagnostic{Head: head, Text: f.Says, Fix: fix})
 	}
+	slices.Reverse(list)
 	if len(list) > 0 {
 		d.Summary = append(d.Summary, list)
 	}
