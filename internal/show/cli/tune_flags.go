@@ -34,14 +34,16 @@ type pathFlags struct {
 	loss unit.Ratio
 }
 
-// somewhere to try settings was named.
-func (f pathFlags) somewhere() bool { return f.on != "" || f.rate > 0 }
+// somewhere to try settings was named, correctly or not.
+func (f tuneFlags) somewhere() bool { return f.on != "" || f.given("rate") }
 
-func (f pathFlags) check() (problems []error) {
-	if f.on != "" && (f.rate > 0 || f.rtt > 0 || f.loss > 0) {
+// places are mistakes in where settings are tried.
+func (f tuneFlags) places() (problems []error) {
+	described := f.given("rtt") || f.given("loss")
+	if f.on != "" && (f.given("rate") || described) {
 		problems = append(problems, errors.New("--on and --rate: expected a study with the hosts and links, or the rate of a path to make"))
 	}
-	if f.on == "" && f.rate == 0 && (f.rtt > 0 || f.loss > 0) {
+	if !f.somewhere() && described {
 		problems = append(problems, errors.New("--rtt and --loss describe a path: expected --rate as well"))
 	}
 	return problems
@@ -57,7 +59,7 @@ func (f pathFlags) base() (string, []byte, error) {
 
 // check holds flags against each other.
 func (f tuneFlags) check() error {
-	o, problems := f.options, slices.Concat(mistakes(f.flags), f.pathFlags.check(), f.accepting())
+	o, problems := f.options, slices.Concat(mistakes(f.flags), f.places(), f.accepting())
 	if len(o.Hosts) > 0 && !f.somewhere() {
 		problems = append(problems, errors.New("--host: expected --on STUDY, or --rate for a path between client and server"))
 	}
