@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/source"
 )
 
 // manyBytes is more than a list means to give to the buffers of one protocol.
@@ -90,19 +91,36 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	return numbers, len(numbers) == p.values
 }
 
+// qdiscs are the queueing disciplines that kernels have or have had: the id of each Qdisc_ops in
+// net/sched and, of loopback and the like, noqueue.
+var qdiscs = strings.Fields(`atm bfifo blackhole cake cake_mq cbq cbs choke clsact codel drr dsmark dualpi2 etf ets fq
+	fq_codel fq_pie gred hfsc hhf htb ingress mq mqprio multiq netem noqueue pfifo pfifo_fast pfifo_head_drop pie plug prio
+	qfq red sfb sfq skbprio taprio tbf teql0`)
+
 // words checks parameters that hold names.
 func (c *checker) words(l settingfile.Line, p *parameter) {
-	if c.kernel == nil || p.key != "net.ipv4.tcp_congestion_control" || len(c.kernel.Congestion) == 0 || slices.Contains(c.kernel.Congestion, l.Value) {
+	names, kinds := qdiscs, "queueing disciplines"
+	if known, _ := c.ask(l.Key); p.key == setting.CongestionControl && c.kernel != nil {
+		names, kinds = c.kernel.Congestion, "congestion controls"
+	} else if p.key != "net.core.default_qdisc" || known.Value == l.Value {
 		return
 	}
-	i := slices.IndexFunc(c.kernel.Congestion, func(name string) bool { return strings.EqualFold(name, l.Value) })
-	if i >= 0 {
-		name := c.kernel.Congestion[i]
-		c.add(l, "refused", record.LintError, name, "the names of congestion controls are in lower case: %s", name)
-		c.correct(l.Key, name)
+	if len(names) == 0 || slices.Contains(names, l.Value) {
 		return
 	}
-	c.add(l, "refused", record.LintWarning, "", "this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release, strings.Join(c.kernel.Congestion, ", "), l.Value)
+	i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, l.Value) })
+	switch near := source.Nearest(l.Value, names); {
+	case i >= 0:
+		c.add(l, "refused", record.LintError, names[i], "the names of %s are in lower case: %s", kinds, names[i])
+		c.correct(l.Key, names[i])
+	case p.key == setting.CongestionControl:
+		c.add(l, "refused", record.LintWarning, "", "this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release, strings.Join(names, ", "), l.Value)
+	case near != "":
+		c.add(l, "refused", record.LintWarning, near, "Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s; did you mean %q?", l.Value, near)
+		c.correct(l.Key, near)
+	default: // qdisc_set_default in net/sched/sch_api.c
+		c.add(l, "refused", record.LintWarning, "", "Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s", l.Value)
+	}
 }
 
 // shape is what the kernel takes for a value.
