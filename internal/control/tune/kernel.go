@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
@@ -19,7 +20,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), Parameters: map[string]tuning.Known{}}
+	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), HZ: sched.HZ(), Parameters: map[string]tuning.Known{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
 	k.Congestion = AskControls().Available

@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,4 +35,14 @@ func TimerTick() time.Duration {
 		return 0
 	}
 	return time.Duration(resolution.Nano())
+}
+
+// HZ is how many ticks a second the kernel is built with (CONFIG_HZ), by the resolution of its
+// coarse clock; 0: not known.
+func HZ() int64 {
+	var tick unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &tick); err != nil || tick.Nano() <= 0 {
+		return 0
+	}
+	return int64(math.Round(1e9 / float64(tick.Nano())))
 }

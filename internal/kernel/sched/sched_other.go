@@ -19,6 +19,9 @@ func SleepUntil(ns int64) { time.Sleep(time.Until(started.Add(time.Duration(ns))
 // TimerTick is not known here: 0.
 func TimerTick() time.Duration { return 0 }
 
+// HZ is not known here: 0.
+func HZ() int64 { return 0 }
+
 // AllowedCPUs is not known here: nil.
 func AllowedCPUs() []int { return nil }
 

@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"slices"
@@ -47,8 +48,11 @@ func table[T any](text string, read func(column map[string]string) T) func() []T
 type parameter struct {
 	key string
 	// values is how many numbers it has; 0: it holds words.
-	values   int
-	min, max int64 // what the kernel takes for each number
+	values int
+	// min and max are what the kernel takes for each number, in its own unit if keptAs names one.
+	min, max int64
+	// keptAs is jiffies (seconds times HZ), or empty: as given.
+	keptAs string
 	// unit is what a number counts, if not plain things: bytes, pages, s, µs.
 	unit string
 	// scope as on current kernels.
@@ -72,8 +76,29 @@ var catalogue = table(parametersCSV, func(column map[string]string) parameter {
 		}
 		return n
 	}
-	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["unit"], column["scope"], column["no_effect_on_tcp"]}
+	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["kept_as"], column["unit"], column["scope"], column["no_effect_on_tcp"]}
 })
+
+// lowestHZ is the least number of ticks a second that a kernel is built with (MIPS), so
+// that no kernel takes more seconds.
+const lowestHZ = 24
+
+// bounds are what a kernel with so many ticks a second takes for each number; hz is 0 if that
+// is not known: then some kernel takes each value between them.
+// proc_dointvec_jiffies in kernel/sysctl.c.
+func (p *parameter) bounds(hz int64) (low, high int64) {
+	if p.keptAs == "jiffies" {
+		hz = cmp.Or(hz, lowestHZ)
+		return p.min / hz, p.max / hz
+	}
+	return p.min, p.max
+}
+
+// takes reports whether the kernel takes a number.
+func (p *parameter) takes(n, hz int64) bool {
+	low, high := p.bounds(hz)
+	return n >= low && n <= high
+}
 
 // MachineWide reports whether a parameter is known to be one of the whole machine, of which
 // no network namespace has its own.

@@ -29,6 +29,7 @@ type Kernel struct {
 	Release     string
 	MemoryBytes int64 // 0: not known
 	PageBytes   int64
+	HZ          int64 // ticks a second (CONFIG_HZ); 0: not known
 	// Namespaces is why it is not known which parameters are a namespace's own; empty: it
 	// is known.
 	Namespaces string

@@ -71,8 +71,8 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 			}
 			return nil, false
 		}
-		if n < p.min || n > p.max {
-			c.add(l, "refused", record.LintError, "", "the kernel takes %s; %d is refused", span(p), n)
+		if !p.takes(n, c.hz()) {
+			c.add(l, "refused", record.LintError, "", "the kernel takes %s; %d is refused", c.span(p), n)
 			return nil, false
 		}
 		numbers = append(numbers, n)
@@ -400,10 +400,22 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// span spells what the kernel takes.
-func span(p *parameter) string {
-	if p.max == 1<<63-1 {
-		return fmt.Sprintf("%d or more", p.min)
+// hz is how many ticks a second the kernel has that was asked; 0: it is not known.
+func (c *checker) hz() int64 {
+	if c.kernel == nil {
+		return 0
 	}
-	return fmt.Sprintf("%d to %d", p.min, p.max)
+	return c.kernel.HZ
+}
+
+// span spells what the kernel takes.
+func (c *checker) span(p *parameter) string {
+	low, high := p.bounds(c.hz())
+	switch {
+	case p.max == 1<<63-1:
+		return fmt.Sprintf("%d or more", low)
+	case p.keptAs == "jiffies" && c.hz() == 0:
+		return fmt.Sprintf("%d to %d, and less with more than %d ticks a second (CONFIG_HZ)", low, high, lowestHZ)
+	}
+	return fmt.Sprintf("%d to %d", low, high)
 }
