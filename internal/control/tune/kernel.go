@@ -31,8 +31,13 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 		}
 		linux = true
 		for _, l := range f.Lines {
-			if _, asked := k.Parameters[l.Key]; !asked && !l.IsOption() {
-				k.Parameters[l.Key] = askFor(sysctls, l.Key, k)
+			if l.IsOption() {
+				continue
+			}
+			for _, key := range append(tuning.Beside(l.Key), l.Key) {
+				if _, asked := k.Parameters[key]; !asked {
+					k.Parameters[key] = askFor(sysctls, key, k)
+				}
 			}
 		}
 	}

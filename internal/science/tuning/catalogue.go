@@ -51,7 +51,7 @@ type parameter struct {
 	values int
 	// min and max are what the kernel takes for each number, in its own unit if keptAs names one.
 	min, max int64
-	// keptAs is jiffies (seconds times HZ), or empty: as given.
+	// keptAs is jiffies (seconds times HZ), ms (milliseconds in 32 bits, as jiffies) or empty: as given.
 	keptAs string
 	// unit is what a number counts, if not plain things: bytes, pages, s, µs.
 	unit string
@@ -79,6 +79,15 @@ var catalogue = table(parametersCSV, func(column map[string]string) parameter {
 	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["kept_as"], column["unit"], column["scope"], column["no_effect_on_tcp"]}
 })
 
+// byKey has the parameters of the catalogue by their keys.
+var byKey = sync.OnceValue(func() map[string]*parameter {
+	index := map[string]*parameter{}
+	for i := range catalogue() {
+		index[catalogue()[i].key] = &catalogue()[i]
+	}
+	return index
+})
+
 // lowestHZ is the least number of ticks a second that a kernel is built with (MIPS), so
 // that no kernel takes more seconds.
 const lowestHZ = 24
@@ -94,8 +103,12 @@ func (p *parameter) bounds(hz int64) (low, high int64) {
 	return p.min, p.max
 }
 
-// takes reports whether the kernel takes a number.
+// takes reports whether the kernel takes a number. Of milliseconds it looks at 32 bits
+// only (msecs_to_jiffies in include/linux/jiffies.h).
 func (p *parameter) takes(n, hz int64) bool {
+	if p.keptAs == "ms" {
+		n = int64(uint32(n))
+	}
 	low, high := p.bounds(hz)
 	return n >= low && n <= high
 }

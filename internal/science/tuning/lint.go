@@ -168,7 +168,7 @@ func (c *checker) refused(l settingfile.Line) bool {
 	if c.files[i].System != settingfile.Linux {
 		return false
 	}
-	alone := &checker{kernel: c.kernel, page: c.page, out: &record.Lint{}}
+	alone := &checker{files: c.files, kernel: c.kernel, page: c.page, out: &record.Lint{}}
 	l.Value, _ = l.Bare()
 	if l.IsOption() {
 		return l.Wrong() != ""

@@ -97,6 +97,7 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1", nil, []string{"1 syntax error"}},
 		{"net.ipv4/tcp_sack = 1", today(), []string{"1 syntax error"}},
 		{"net/ipv4.tcp_sack = 1", nil, []string{"1 syntax error"}},
+		{"net.ipv4.conf.eth0/100.rp_filter = 0", nil, nil},
 		{"net.ipv4.conf.eth0.rp_filter = on", nil, []string{"1 refused error"}},
 		{"kernel.sysrq = on\nkernel.hostname = on", &Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"}, "kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network note", "2 not-network note"}},
 	} {
@@ -114,11 +115,16 @@ func TestFindings(t *testing.T) {
 // if that is not known, what some kernel takes is not refused.
 func TestTicks(t *testing.T) {
 	for line, want := range map[string]map[int64]string{
-		"net.ipv4.tcp_fin_timeout = -1":          {0: "", 250: "", 1000: ""},
-		"net.ipv4.tcp_fin_timeout = 3000000":     {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_intvl = 8589934": {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_time = 8589935":  {0: "", 250: "-8589934 to 8589934", 100: ""},
-		"net.ipv4.tcp_keepalive_time = 90000000": {0: "-89478485 to 89478485, and less with more than 24 ticks a second (CONFIG_HZ)", 100: "-21474836 to 21474836"},
+		"net.ipv4.tcp_fin_timeout = -1":               {0: "", 250: "", 1000: ""},
+		"net.ipv4.tcp_fin_timeout = 3000000":          {0: "", 250: "", 1000: "-2147483 to 2147483"},
+		"net.ipv4.tcp_keepalive_intvl = 8589934":      {0: "", 250: "", 1000: "-2147483 to 2147483"},
+		"net.ipv4.tcp_keepalive_time = 8589935":       {0: "", 250: "-8589934 to 8589934", 100: ""},
+		"net.ipv4.tcp_keepalive_time = 90000000":      {0: "-89478485 to 89478485, and less with more than 24 ticks a second (CONFIG_HZ)", 100: "-21474836 to 21474836"},
+		"net.ipv4.tcp_probe_interval = 70000000000":   {0: "0 to 178956970, and less with more than 24 ticks a second (CONFIG_HZ)", 250: "0 to 17179869"},
+		"net.ipv4.icmp_ratelimit = 2147483648":        {0: "0 to 2147483647", 250: "0 to 2147483647"},
+		"net.ipv4.neigh.eth0.gc_stale_time = 8589935": {0: "", 250: "-8589934 to 8589934"},
+		"net.ipv4.conf.eth0/1.tag = 2147483648":       {0: "-2147483648 to 2147483647"},
+		"net.ipv4.tcp_comp_sack_nr = 256":             {0: "0 to 255"},
 	} {
 		for hz, want := range want {
 			found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{HZ: hz})

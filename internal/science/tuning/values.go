@@ -17,14 +17,23 @@ import (
 // manyBytes is more than a list means to give to the buffers of one protocol.
 const manyBytes = 8 << 30
 
-// find returns a parameter of the catalogue, which has none of single interfaces; nil: it
-// is not there.
+// anyOfInterfaces are the parameters of interfaces, many of which are switches.
+const anyOfInterfaces = "net.ipv4.conf.*.*"
+
+// find returns a parameter of the catalogue, which has those of interfaces once, with * for
+// the interface, and conf.*.* for all that hold any int; nil: it is not there.
 func find(key string) *parameter {
-	i := slices.IndexFunc(catalogue(), func(p parameter) bool { return p.key == key })
-	if i < 0 {
-		return nil
+	keys := []string{key}
+	if parts := strings.Split(key, "."); len(parts) == 5 {
+		parts[3] = "*"
+		keys = append(keys, strings.Join(parts, "."), strings.Join(parts[:4], ".")+".*")
 	}
-	return &catalogue()[i]
+	for _, key := range keys {
+		if p := byKey()[key]; p != nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // misleads: lists set it in the belief that it is what TCP goes by.
@@ -53,7 +62,40 @@ func integers(text string) (list []int64, ok bool) {
 	return list, len(list) > 0
 }
 
-const portRange = "net.ipv4.ip_local_port_range"
+const (
+	portRange         = "net.ipv4.ip_local_port_range"
+	unprivilegedStart = "net.ipv4.ip_unprivileged_port_start"
+)
+
+// Beside are the parameters whose values decide what the kernel takes for one.
+func Beside(key string) []string {
+	if key == portRange {
+		return []string{unprivilegedStart}
+	}
+	return nil
+}
+
+// unprivileged is the first port that needs no privilege: the least that the files set it to,
+// or what the kernel has.
+func (c *checker) unprivileged() int64 {
+	var set []int64
+	for _, f := range c.files {
+		for _, l := range f.Lines {
+			value, _ := l.Bare()
+			if n, ok := integer(value); ok && l.Key == unprivilegedStart {
+				set = append(set, n)
+			}
+		}
+	}
+	if len(set) > 0 {
+		return slices.Min(set)
+	}
+	known, _ := c.ask(unprivilegedStart)
+	if n, ok := integer(known.Value); ok {
+		return n
+	}
+	return 1024
+}
 
 // takes are the numbers of a value that the kernel would take, as many as the
 // parameter has; false: it would not, or not all of them.
@@ -82,6 +124,9 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		swapped := spaced([]int64{numbers[1], numbers[0]})
 		c.add(l, "refused", record.LintError, swapped, "the kernel takes the first port before the last; %d is after %d", numbers[0], numbers[1])
 		c.correct(l.Key, swapped)
+		return nil, false
+	case p.key == portRange && numbers[0] < c.unprivileged(): // the same function
+		c.add(l, "refused", record.LintError, "", "the first port is less than %s, which is %d: the kernel refuses it", unprivilegedStart, c.unprivileged())
 		return nil, false
 	case len(numbers) < p.values:
 		c.add(l, "missing", record.LintNote, "", "the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
@@ -159,7 +204,7 @@ func (c *checker) switched(l settingfile.Line) {
 // meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
 // take it; empty: it is not known what was meant.
 func meant(text string, p *parameter) string {
-	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 && p.max <= 255 && p.unit == "" {
+	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 && (p.max <= 255 || p.key == anyOfInterfaces) && p.unit == "" {
 		return value
 	}
 	if text = strings.TrimRight(text, "; "); p.values == 1 && thousands.MatchString(text) {
