@@ -67,6 +67,9 @@ func Recommended(run *record.Run) (*Fix, error) {
 	if i < 0 && run.Study == record.MeasureStudy {
 		return nil, fmt.Errorf("%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run %s: %s", ErrNone, run.ID, findings(run))
 	}
+	if look := stats.Look(run.Conclusion); i < 0 && run.Proven == nil && look != "" {
+		return nil, fmt.Errorf("%w: run %s is %s; continue it with: %s", ErrNone, run.ID, look, stats.Continue(run))
+	}
 	if i < 0 && run.Proven == nil {
 		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)
 	}

@@ -96,10 +96,16 @@ func TestRecommended(t *testing.T) {
 	}
 }
 
-// TestNone: an interrupted run, one without a recommendation.
+// TestNone: an interrupted run, one without a recommendation, and one of too few blocks, whose
+// treatments have not failed.
 func TestNone(t *testing.T) {
 	early := made(t, "source routing", "cubic")
 	early.Status = "interrupted"
+	few := made(t, "", "")
+	few.Conclusion = &record.Conclusion{Compared: true, Ending: record.Ending{Blocks: 3}}
+	if _, err := Recommended(few); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "run nas-7 is a look at 3 blocks: no verdict and no recommendation, which take at least 4 blocks; continue it with: linerate run --resume nas-7 --replicates 4") {
+		t.Errorf("%v", err)
+	}
 	for _, run := range []*record.Run{early, made(t, "", "")} {
 		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "nas-7") {
 			t.Errorf("%s: %v", run.Status, err)

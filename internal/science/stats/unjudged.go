@@ -17,8 +17,30 @@ func Unjudged(run *record.Run) string {
 	if run.Status != record.StatusBudget || made >= LeastBlocks || planned <= made || len(run.Trials) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("ended by --budget %s after %d of %d blocks: no verdicts; linerate run --resume %s --budget %s continues it",
-		unit.Duration(run.Design.BudgetS*float64(time.Second)), made, planned, run.ID, EnoughBudget(run, planned))
+	return fmt.Sprintf("ended by --budget %s after %d of %d blocks: no verdicts; %s continues it",
+		unit.Duration(run.Design.BudgetS*float64(time.Second)), made, planned, Continue(run))
+}
+
+// Look says of a comparison in fewer blocks than any verdict takes that it has none: so few were
+// asked for, or the run was interrupted in them. It is empty for other conclusions.
+func Look(c *record.Conclusion) string {
+	if c == nil || !c.Compared || c.Ending.Blocks <= 0 || c.Ending.Blocks >= LeastBlocks {
+		return ""
+	}
+	return fmt.Sprintf("a look at %s: no verdict and no recommendation, which take at least %d blocks", unit.Plural(c.Ending.Blocks, "block"), LeastBlocks)
+}
+
+// Continue is the command by which a run gets the blocks that were planned, and at least those
+// that a verdict takes.
+func Continue(run *record.Run) string {
+	command, planned := "linerate run --resume "+run.ID, run.Design.Replicates
+	switch {
+	case run.Status == record.StatusBudget:
+		command += fmt.Sprintf(" --budget %s", EnoughBudget(run, max(planned, LeastBlocks)))
+	case planned < LeastBlocks:
+		command += fmt.Sprintf(" --replicates %d", LeastBlocks)
+	}
+	return command
 }
 
 // EnoughBudget is one in which a run has so many blocks: at the pace of those that it has, what

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
@@ -51,7 +52,7 @@ func Conclusion(c *record.Conclusion) Answer {
 		a = withdrawnPaths(c.Outages)
 	case c.Hashing != nil:
 		a = hashing(c, c.Hashing)
-	case isLook(c):
+	case stats.Look(c) != "":
 		a = look(c)
 	case c.Lists != nil:
 		a = lists(c)

@@ -1,19 +1,12 @@
 package answer
 
 import (
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/words"
 )
-
-// isLook: treatments were compared in fewer blocks than any verdict takes, because so few
-// were asked for, or because the run was interrupted.
-func isLook(c *record.Conclusion) bool {
-	return c.Compared && c.Ending.Blocks > 0 && c.Ending.Blocks < stats.LeastBlocks
-}
 
 // look answers a run of so few blocks: with figures, and neither verdict nor recommendation.
 func look(c *record.Conclusion) (a Answer) {
@@ -34,8 +27,7 @@ func look(c *record.Conclusion) (a Answer) {
 	if len(figures) == 0 {
 		a.Headline = fit(baseline(c))
 	}
-	text := fmt.Sprintf("A look at %s: no verdict and no recommendation, which take at least %d blocks", words.Count(c.Ending.Blocks, "block"), stats.LeastBlocks)
-	a.Statements = slices.Concat([]string{text}, tables(figures))
+	a.Statements = slices.Concat([]string{words.Sentence(stats.Look(c))}, tables(figures))
 	return a
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -209,6 +210,9 @@ func responseTitle(v *view.View, m *view.Measure) string {
 	about := ""
 	if !v.Ordinary() {
 		about = m.Label + ": "
+	}
+	if look := stats.Look(v.Run.Conclusion); look != "" {
+		return words.Sentence(about + look)
 	}
 	if allAlike(v, m) {
 		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + words.Name(v.Baseline.Name))

@@ -19,6 +19,12 @@ func TestBestIsTheAnswers(t *testing.T) {
 	if v := view.New(run); v.Best != nil || responseTitle(v, v.Lead()) != "No treatment is shown to improve on “kernel defaults”" {
 		t.Errorf("best %v, title %q", v.Best, responseTitle(v, v.Lead()))
 	}
+	for blocks, want := range map[int]string{1: "A look at 1 block: no verdict and no recommendation, which take at least 4 blocks", 4: "No treatment is shown to improve on “kernel defaults”"} {
+		run.Conclusion = &record.Conclusion{Compared: true, Ending: record.Ending{Blocks: blocks}}
+		if v := view.New(run); responseTitle(v, v.Lead()) != want {
+			t.Errorf("after %d blocks: title %q, want %q", blocks, responseTitle(v, v.Lead()), want)
+		}
+	}
 	for i := range run.Treatments {
 		run.Treatments[i].Best = run.Treatments[i].Levels["fix"] == "static ARP entries"
 	}

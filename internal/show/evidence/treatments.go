@@ -60,7 +60,7 @@ func Treatments(v *view.View) *document.Table {
 		t.Notes = append(t.Notes, "Everywhere: "+v.Shared+".")
 	}
 	if n := v.Run.Blocks(); len(v.Rows) > 1 && n < stats.LeastBlocks && comparing(v.Run) {
-		t.Notes = append(t.Notes, fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d.", stats.LeastBlocks, words.Verb(n, "is", "are"), n))
+		t.Notes = append(t.Notes, fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d; %s makes the others.", stats.LeastBlocks, words.Verb(n, "is", "are"), n, stats.Continue(v.Run)))
 	}
 	if limits := limitsOf(v); limits != "" {
 		t.Notes = append(t.Notes, "Limit "+limits+".")
