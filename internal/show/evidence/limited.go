@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Limited says of each treatment what its flows should get, what they got
+// Limited says of each treatment what its flows between two hosts should get together, what they got
 // and what held them back; nil: nothing is known of any.
 func Limited(v *view.View) *document.Table {
 	list := v.HeldBack()
@@ -33,7 +33,7 @@ func Limited(v *view.View) *document.Table {
 		if i == 0 || list[i-1].Column != h.Column {
 			t.AddSection(v.Columns[h.Column].Name)
 		}
-		by, cells := view.Causes(h.By), document.Cells(h.Between(h.Row.Name))
+		by, cells := view.Causes(h.By), document.Cells(h.Together(h.Row.Name))
 		if predicted {
 			cells = append(cells, document.Cell{Text: h.Span(unit), Detail: h.Why})
 		}

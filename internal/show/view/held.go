@@ -25,9 +25,10 @@ type Held struct {
 	MeanBps         float64  // mean of the flows
 	LeastBps        float64  // of them
 	MostBps         float64
-	flows           int
-	Within          int // flows that got what was predicted
-	Judged          int // flows for which something was
+	flows, trials   int
+	low, high       float64 // of what was predicted for the flows of a trial together
+	Within          int     // flows that got what was predicted
+	Judged          int     // flows for which something was
 	By              []string
 	Because         string // of the last flow held back by the first of these
 
@@ -50,6 +51,7 @@ func (v *View) HeldBack() (list []Held) {
 // heldIn lists a treatment's, one for each pair of hosts.
 func (v *View) heldIn(t *record.Treatment) (list []Held) {
 	for _, trial := range v.Run.TrialsOf(t.Name) {
+		sums := map[int][2]float64{} // of predictions in this trial
 		for _, f := range trial.Flows {
 			if !f.Connected || flow.Of(f.Protocol).Transactional() {
 				continue
@@ -63,6 +65,7 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 			h.LeastBps, h.MostBps = min(h.LeastBps, f.GoodputBps), max(h.MostBps, f.GoodputBps)
 			h.MeanBps = (h.MeanBps*float64(h.flows) + f.GoodputBps) / float64(h.flows+1)
 			h.flows++
+			sum := sums[i]
 			h.saidBy[f.LimitedBy]++
 			h.because[f.LimitedBy] = f.LimitedWhy
 			if p := f.Expected; p != nil {
@@ -71,11 +74,20 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 				}
 				h.HighBps, h.Why = max(h.HighBps, p.HighBps), p.Why
 				h.Judged++
+				sum[0], sum[1] = sum[0]+p.LowBps, sum[1]+p.HighBps
 				h.saidPredicted[p.LimitedBy]++
 				if p.Contains(f.GoodputBps) {
 					h.Within++
 				}
 			}
+			sums[i] = sum
+		}
+		for i, sum := range sums {
+			h := &list[i]
+			if h.trials++; h.trials == 1 {
+				h.low = sum[0]
+			}
+			h.low, h.high = min(h.low, sum[0]), max(h.high, sum[1])
 		}
 	}
 	for i := range list {
@@ -100,22 +112,27 @@ func Causes(words []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Span spells what was predicted.
+// Span spells what was predicted for the flows of a trial together.
 func (h Held) Span(unit number.Scale) string {
-	if h.Judged == 0 {
+	if h.Judged < h.flows || h.flows == 0 {
 		return "–"
 	}
-	return number.Span(number.Significant(h.LowBps*unit.Per, 3), number.Significant(h.HighBps*unit.Per, 3))
+	return number.Span(number.Significant(h.low*unit.Per, 3), number.Significant(h.high*unit.Per, 3))
 }
 
-// Got spells what the flows got in the mean.
-func (h Held) Got(unit number.Scale) string { return number.Significant(h.MeanBps*unit.Per, 3) }
+// Got spells what the flows of a trial got together, in the mean of the trials.
+func (h Held) Got(unit number.Scale) string { return number.Significant(h.sumBps()*unit.Per, 3) }
+
+// each is the number of flows in a trial.
+func (h Held) each() float64 { return float64(h.flows) / float64(max(1, h.trials)) }
+
+func (h Held) sumBps() float64 { return h.MeanBps * h.each() }
 
 // HeldScale is that of the largest figure.
 func HeldScale(list []Held) number.Scale {
 	most := 0.0
 	for _, h := range list {
-		most = max(most, h.MeanBps, h.HighBps)
+		most = max(most, h.sumBps(), h.high)
 	}
 	return number.BitScale(most)
 }
@@ -146,6 +163,17 @@ func Predictions(list []Held) bool {
 // Label names the treatment, and the pair of hosts where there are several.
 func (h Held) Label(v *View) string {
 	return h.Between(v.Label(h.Row, h.Column))
+}
+
+// Together is Between for the flows of a trial, with their number where it is not 1.
+func (h Held) Together(name string) string {
+	if h.each() == 1 {
+		return h.Between(name)
+	}
+	if !h.Several {
+		return fmt.Sprintf("%s, %.3g flows", name, h.each())
+	}
+	return fmt.Sprintf("%s ×%.3g", h.Between(name), h.each())
 }
 
 // Between adds the pair of hosts to a treatment's name where it has several.
