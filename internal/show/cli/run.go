@@ -45,7 +45,10 @@ ends the run at once.`,
 			Trials: replicates until budget seed part wait trust allow-machine-settings`},
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (f.resume != "") {
+			switch {
+			case len(args) == 1 && f.resume != "":
+				return wrongArguments(cmd, fmt.Errorf("%s and --resume %s: expected one of them; a run that is resumed has its study", args[0], f.resume))
+			case len(args) == 0 && f.resume == "":
 				return wrongArguments(cmd, errors.New("expected a study, a file, or --resume RUN: see linerate studies"))
 			}
 			return runStudy(cmd.Context(), s, args, f)
