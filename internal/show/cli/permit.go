@@ -38,7 +38,7 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 		return nil
 	case trust:
 	case nameOrFile == "-" || !s.asks():
-		return usageError(fmt.Errorf("%s executes commands that have not been permitted; nothing was made\n%s\nThey are executed with --trust, once and from then on", nameOrFile, commandLines(unknown)))
+		return usageError(fmt.Errorf("%s executes commands that have not been permitted; nothing was made\n%s\nGive --trust once: it permits these commands now, and from then on without --trust", nameOrFile, commandLines(unknown)))
 	default:
 		say(s.err, "%s executes commands that have not been permitted:\n%s\n", nameOrFile, commandLines(unknown))
 		switch yes, err := s.confirm(ctx, "Execute them, now and from now on?"); {

@@ -53,7 +53,7 @@ func TestCommandsAreAskedAbout(t *testing.T) {
 	}
 	for _, args := range verbs {
 		status, out := statusOf(t, command(t, t.Context(), dir, args...))
-		if status != ExitUsage || !strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") || !strings.Contains(out, "--trust") {
+		if status != ExitUsage || !strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") || !strings.Contains(out, "Give --trust once: it permits these commands now, and from then on without --trust") {
 			t.Errorf("%v: status %d\n%s", args, status, out)
 		}
 		if executed() {
