@@ -54,7 +54,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		return err
 	}
 	if found == nil {
-		result.Answer += " No file written: no setting of the list clearly improves anything."
+		result.Answer += " No file written: " + tuning.Worthless(result) + "."
 		return nil
 	}
 	proven := tuning.Proven(found.Proof.Effect, t.options.Accept, made.Margin)

@@ -74,7 +74,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
 		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole worsens goodput: 0.25× (0.24–0.26). net.a harms. Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
 		{open, sameWords, []string{sameWords, open, open, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
 		{open, sameWords, []string{open, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
 		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 		{up, sameWords, []string{open, down, sameWords, down}, "It needs net.a and net.b together: alone neither gives more than 1.11×."},
 		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
 		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help. net.c makes no difference."},
-		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms."},
+		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms: leave it out."},
 		{up, down, []string{up, down, sameWords, sameWords}, "With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
 	} {
 		run, settings := runOf(test.list, test.off, test.verdicts...)

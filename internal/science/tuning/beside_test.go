@@ -97,6 +97,26 @@ func TestAnswersWithLatency(t *testing.T) {
 	}
 }
 
+// TestHarmsFirst: of a setting that costs the response that counts for a gain in another one, the
+// answer says first to leave it out, also where a set with it was proven to make that trade.
+func TestHarmsFirst(t *testing.T) {
+	run, settings := runOf(down, sameWords, down, up, sameWords, open)
+	beside(run, map[string]string{settingfile.TheList: up, "only net.a": up})
+	result := Judge(run, settings, nil)
+	want := "net.a harms goodput (alone 0.25× (0.24–0.26)): leave it out, unless you need latency p99 (alone 0.30× (0.29–0.31)) more. The list as a whole worsens goodput"
+	if !strings.HasPrefix(result.Answer, want) {
+		t.Errorf("%s\nwant %s", result.Answer, want)
+	}
+	if got := Worthless(result); got != "nothing is kept, since what improves latency p99 costs goodput" {
+		t.Error(got)
+	}
+	result.Proof = &record.TuneProof{Run: "tune-2", Settings: []string{"net.a", "net.b"}, Effect: result.List}
+	result.Offer = &record.TuneOffer{TuneProof: *result.Proof}
+	if got := Answer(result, run); !strings.HasPrefix(got, want) || strings.Contains(got, "net.a and net.b improve") {
+		t.Error(got)
+	}
+}
+
 // TestProven: what is kept improves something and worsens nothing.
 func TestProven(t *testing.T) {
 	for _, test := range []struct {

@@ -39,12 +39,15 @@ func answer(t *record.Tune, run *record.Run) string {
 		parts = append(parts, only(t.Settings)+does(t, settingfile.TheList, t.List, of, false))
 	default:
 		name, many := subject(t)
+		if t.List.Verdict == record.Worsens { // what to do about it
+			parts = harming(t, of)
+		}
 		if t.Written != nil { // which is the user's own
 			parts = append(parts, "The list as written"+does(t, settingfile.Written, t.Written, of, false))
 		}
 		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 		did := settings(t, tried, of)
-		if t.Proof != nil && t.List.Verdict != record.Improves && gains(t.Proof.Effect, t.Margin) { // more than the list
+		if t.Proof != nil && t.List.Verdict != record.Improves && t.Proof.Effect.Verdict != record.Worsens && gains(t.Proof.Effect, t.Margin) { // more than the list
 			parts = append(did, parts...)
 		} else {
 			parts = append(parts, did...)
@@ -187,14 +190,15 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	case len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves:
 		said = append(said, "no single one of its settings"+among+" clearly does it")
 	}
-	if harms := by[record.Harms]; len(harms) > 0 {
-		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm"))
+	if t.List.Verdict != record.Worsens {
+		said = append(said, harming(t, of)...)
 	}
 	for _, s := range by[record.Trades] {
-		if s.Keep && t.Proof != nil || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) {
+		if s.Keep && t.Proof != nil || t.Offer != nil && slices.Contains(t.Offer.Settings, s.Key) || harmsFirst(s, of) {
 			continue // the proof or the offer says it
 		}
-		said = append(said, s.Key+" "+traded(s, t.Responses))
+		gains, costs := traded(s, t.Responses)
+		said = append(said, s.Key+" improves "+join(gains)+" at the cost of "+join(costs))
 	}
 	if mixed := by[record.Mixed]; len(mixed) > 0 {
 		said = append(said, reasoned(mixed)+" "+plural(len(mixed), "depends", "depend")+" on the others")

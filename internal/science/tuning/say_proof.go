@@ -31,6 +31,8 @@ func proved(t *record.Tune, of metric.Metric) []string {
 	switch {
 	case e == nil:
 		return []string{"what " + names + plural(n, " does by itself", " do by themselves") + " is not known"}
+	case e.Verdict == record.Worsens && t.Offer != nil: // which says it
+		return nil
 	case e.Verdict == record.Improves && p.Gain != nil && *p.Gain < 1-SmallLoss:
 		return []string{fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, at, of, e))}
 	case e.Verdict == record.Improves && len(spare) > 0:

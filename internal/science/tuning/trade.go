@@ -144,10 +144,10 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 	return o
 }
 
-// traded says what a setting improves and at what cost: "improves latency p50 (the list
-// without it 1.04× (1.01–1.09)) at the cost of goodput (alone 0.14× (0.13–0.15))".
-func traded(s record.TuneSetting, responses []string) string {
-	var gains, costs, named []string
+// traded is what a setting improves and at what cost: "latency p50 (the list without it 1.04×
+// (1.01–1.09))" and "goodput (alone 0.14× (0.13–0.15))". Of the percentiles of latency it has one.
+func traded(s record.TuneSetting, responses []string) (gains, costs []string) {
+	var named []string
 	for _, name := range responses {
 		r, known := metric.Find(name)
 		if !known || slices.Contains(named, AcceptName(r.Name)) {
@@ -169,7 +169,54 @@ func traded(s record.TuneSetting, responses []string) string {
 		}
 		named = append(named, AcceptName(r.Name))
 	}
-	return "improves " + join(gains) + " at the cost of " + join(costs)
+	return gains, costs
+}
+
+// harming names the settings that harm, and those that cost the response that counts for a gain
+// in another one.
+func harming(t *record.Tune, of metric.Metric) (said []string) {
+	var harms []record.TuneSetting
+	for _, s := range t.Settings {
+		if s.Verdict == record.Harms {
+			harms = append(harms, s)
+		}
+	}
+	if len(harms) > 0 {
+		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm")+": leave "+plural(len(harms), "it", "them")+" out")
+	}
+	for _, s := range t.Settings {
+		if gains, costs := traded(s, t.Responses); harmsFirst(s, of) {
+			said = append(said, fmt.Sprintf("%s harms %s: leave it out, unless you need %s more", s.Key, join(costs), join(gains)))
+		}
+	}
+	return said
+}
+
+// harmsFirst reports whether a setting costs the response that counts for a gain in another one.
+func harmsFirst(s record.TuneSetting, of metric.Metric) bool {
+	v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed))
+	return s.Verdict == record.Trades && v == record.Harms
+}
+
+// Worthless says why nothing is kept of a list of which no set is better than the baseline.
+func Worthless(t *record.Tune) string {
+	var gains, costs []string
+	for _, s := range t.Settings {
+		for _, name := range t.Responses {
+			r, _ := metric.Find(name)
+			switch v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); {
+			case s.Verdict != record.Trades:
+			case v == record.Helps && !slices.Contains(gains, r.Label):
+				gains = append(gains, r.Label)
+			case v == record.Harms && !slices.Contains(costs, r.Label):
+				costs = append(costs, r.Label)
+			}
+		}
+	}
+	if len(gains) == 0 {
+		return "no setting of the list clearly improves anything"
+	}
+	return "nothing is kept, since what improves " + join(gains) + " costs " + join(costs)
 }
 
 // Offered says what an offer gains and costs, in absolute units.
