@@ -38,7 +38,7 @@ equal-cost links: mean and scatter, how often a link stays idle, how many flows
 are enough. Each flow stays on one link, and flows share a link fairly: a link
 with one flow is full, and a link without flows carries nothing. Without --flows
 the answer is how many flows use all links, with which probability. The members
-of a bond are such links, too.
+of a bond are such links, too (limits bond: --policy is layer3+4 then, unless given).
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
@@ -60,6 +60,11 @@ Rates are those of links; limits goodput computes the payload.`,
 			Draws: replicates seed`},
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.CalledAs() == "bond" && !f.flags.Changed("policy") { // whose policies have other names
+				if err := f.flags.Set("policy", "layer3+4"); err != nil {
+					return err
+				}
+			}
 			if !f.flags.Changed("flows") {
 				return f.needed(s)
 			}

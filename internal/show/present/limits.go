@@ -169,9 +169,13 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 		if f.Bond == layer2 {
 			hashed = "MAC addresses, as many pairs as --pairs"
 		}
-		text := fmt.Sprintf("%s hashes %s: %s", policy, hashed, words.Count(f.Distinct, "bundle"))
+		text := fmt.Sprintf("%s hashes %s: %s of flows, each on one link", policy, hashed, words.Count(f.Distinct, "group"))
 		if f.WithPorts > 0 {
-			text += fmt.Sprintf("; 1 would carry %s", unit.FormatRate(f.WithPorts))
+			ports := "policy 1 (--policy l4)"
+			if f.Bond != "" {
+				ports = "layer3+4"
+			}
+			text += fmt.Sprintf("; with %s the flows would carry %s", ports, unit.FormatRate(f.WithPorts))
 		}
 		rows = append(rows, []string{name, text})
 	}
