@@ -108,6 +108,10 @@ var peerFaults = []fault{
 		b.probes("10.0.0.1", 0)
 	}},
 	{id: "probe-unanswered", on: "client", plant: func(b *bench) { b.probes("10.0.0.77", 0) }},
+	{id: "probe-unanswered", as: "its answers go to another MAC address", on: "client", plant: func(b *bench) {
+		b.sh("server", "ip neighbour replace 10.0.0.2 lladdr 02:de:ad:be:ef:01 dev eth0 nud permanent")
+		b.probes("10.0.0.1", 0)
+	}, hosts: []string{"client"}},
 	{id: "connect-unanswered", on: "client", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7250"), 1) })
 		b.connect("client", "10.0.0.1:7250", 2)

@@ -240,6 +240,7 @@ func (p *prober) echo() {
 		}
 	}
 	e := &record.EchoProbe{}
+	forOthers := p.otherMAC()
 	for n := range echoes {
 		began[uint16(n)] = time.Now()
 		if _, err := socket.Send(uint16(n), bytes); err != nil {
@@ -268,6 +269,9 @@ func (p *prober) echo() {
 	if !p.has(0, "echo") {
 		return
 	}
+	if n := p.otherMAC(); n > forOthers {
+		e.OtherMAC = n - forOthers
+	}
 	slices.Sort(times)
 	if e.Received = len(times); e.Received > 0 {
 		e.MinMs, e.MedianMs, e.MaxMs = times[0], times[len(times)/2], times[len(times)-1]
@@ -276,6 +280,22 @@ func (p *prober) echo() {
 	if e.Sent > 0 {
 		p.Echo = e
 	}
+}
+
+// otherMAC is how many packets for other MAC addresses the interface has received; 0: not known.
+func (p *prober) otherMAC() uint64 {
+	conn, err := netlink.Dial()
+	if err != nil {
+		return 0
+	}
+	defer conn.Close()
+	counters, _ := conn.InterfaceCounters(map[int]string{p.index: p.Interface}) // none: not known
+	for _, c := range counters {
+		if c.Interface == p.Interface {
+			return c.RxOtherhost
+		}
+	}
+	return 0
 }
 
 // size searches the largest packet that is answered: first that of the interface, then the one

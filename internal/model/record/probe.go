@@ -35,6 +35,9 @@ type EchoProbe struct {
 	MinMs    float64 `json:"min_ms"`
 	MedianMs float64 `json:"median_ms"`
 	MaxMs    float64 `json:"max_ms"`
+	// OtherMAC is how many packets for other MAC addresses the interface received meanwhile
+	// (rx_otherhost_dropped, kernel 5.19 and later).
+	OtherMAC uint64 `json:"other_mac,omitempty"`
 }
 
 // PathMTUProbe is the largest packet that passes unfragmented.

@@ -172,6 +172,9 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 		by = append(by, source)
 		for _, d := range h.traced {
 			r := reasonOf(d)
+			if d.Reason == otherHost {
+				r.verdict, r.why = h.forOthers(d.Interface, r.verdict, r.why)
+			}
 			if d.Reason == "NETFILTER_DROP" {
 				d.Place = cmp.Or(h.nftPlace(d.Direction), d.Place)
 			}
@@ -202,6 +205,14 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 	return list, by
 }
 
+// forOthers judges packets for other MAC addresses, which may be a peer's answers to a probe.
+func (h *host) forOthers(name, verdict, why string) (string, string) {
+	if peer := h.strayed(name); peer != "" {
+		return unknown, "for another MAC address: answers of " + peer + ", if it or the router has a wrong neighbour entry for this host, or flooded by a switch"
+	}
+	return verdict, why
+}
+
 func dropped(h *host) (list []record.Drop) {
 	add := func(where, counter string, n uint64, of tally, verdict, why string) {
 		if n > 0 {
@@ -214,7 +225,8 @@ func dropped(h *host) (list []record.Drop) {
 		}
 		of("rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
 		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
-		of("rx_otherhost_dropped", c.RxOtherhost, harmless, "for other MAC addresses")
+		verdict, why := h.forOthers(c.Interface, harmless, "for other MAC addresses")
+		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
 		of("rx_dropped", c.RxDropped, unknown, "larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room")
 		of("tx_dropped", c.TxDropped, harmful, "not sent")

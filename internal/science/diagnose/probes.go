@@ -104,7 +104,7 @@ func resolverSlow(h *host, p record.Probe) *record.Finding {
 }
 
 func probeUnanswered(h *host, p record.Probe) *record.Finding {
-	if p.Echo == nil || p.Echo.Sent == 0 || p.Echo.Received > 0 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome == record.ConnectAccepted }) {
+	if !echoUnanswered(p) {
 		return nil
 	}
 	finding := &record.Finding{Confidence: record.Possible, Reference: "RFC 1122, section 3.2.2.6", Summary: fmt.Sprintf("%s answers no echo request: it is off, the path is broken, or a firewall drops them", p.Address),
@@ -116,9 +116,72 @@ func probeUnanswered(h *host, p record.Probe) *record.Finding {
 		finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("%s is on the link of %s and answers nothing, not even ARP: it is off, or on another link or VLAN", p.Address, p.Interface)
 		finding.Evidence = append(finding.Evidence, "an ARP request by "+p.Interface+", no answer")
 	case len(p.ARP) > 0:
+		finding.Summary = fmt.Sprintf("%s answers ARP and no echo request: a firewall drops them, or its answers go elsewhere", p.Address)
 		finding.Evidence = append(finding.Evidence, "ARP is answered by "+join(p.ARP))
+		h.astray(p, p.Address, finding)
+	case !arpAsked:
+		h.astray(p, "the router", finding)
 	}
 	return finding
+}
+
+// astray adds that packets for other MAC addresses arrived, if they did, and how to see where the one
+// that sends to this host, the peer or a router, sends.
+func (h *host) astray(p record.Probe, sender string, finding *record.Finding) {
+	rows := h.forOtherMACs(p)
+	if len(rows) > 0 {
+		finding.Summary = fmt.Sprintf("%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its answers, by a wrong neighbour entry on %s", p.Address, p.Interface, sender)
+		finding.Evidence = append(finding.Evidence, rows...)
+		if 2*p.Echo.OtherMAC >= uint64(p.Echo.Sent) {
+			finding.Confidence = record.Likely
+		}
+	}
+	if len(rows) > 0 || len(p.ARP) > 0 {
+		finding.Fix = append(finding.Fix, h.whereAnswersGo(p, sender)...)
+	}
+}
+
+// echoUnanswered: no echo request was answered, and no connection accepted.
+func echoUnanswered(p record.Probe) bool {
+	return p.Echo != nil && p.Echo.Sent > 0 && p.Echo.Received == 0 && !slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome == record.ConnectAccepted })
+}
+
+// forOtherMACs are packets for other MAC addresses that arrived in a probe, or after it, as evidence.
+func (h *host) forOtherMACs(p record.Probe) (rows []string) {
+	if p.Echo.OtherMAC > 0 {
+		rows = append(rows, fmt.Sprintf("%s received %s for other MAC addresses meanwhile (rx_otherhost_dropped)", p.Interface, unit.Plural(int(p.Echo.OtherMAC), "packet")))
+	}
+	return append(rows, h.tracedRows(func(d record.KernelDrop) bool { return d.Reason == otherHost && d.Interface == p.Interface })...)
+}
+
+const otherHost = "OTHERHOST"
+
+// whereAnswersGo is the command that tells on a peer to which MAC address it sends what is for this host.
+func (h *host) whereAnswersGo(p record.Probe, peer string) []string {
+	address, mac := "ADDRESS", p.Interface
+	if i := slices.IndexFunc(h.netifs, func(n *netif) bool { return n.name == p.Interface }); i >= 0 {
+		n := h.netifs[i]
+		own := slices.IndexFunc(n.prefixes, func(own netip.Prefix) bool { return own.Contains(parse(p.Address)) })
+		if own < 0 { // towards a router
+			own = slices.IndexFunc(n.prefixes, func(own netip.Prefix) bool { return own.Addr().Is4() == parse(p.Address).Is4() })
+		}
+		if own >= 0 {
+			address = n.prefixes[own].Addr().String()
+		}
+		mac = cmp.Or(n.mac, mac)
+	}
+	return on(peer, false, fmt.Sprintf("ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[1]s dev DEV; and ip route get %[1]s", address, mac, p.Interface))
+}
+
+// strayed names the peer whose answers may be what arrives by an interface for other MAC addresses;
+// empty: none was probed by it in vain.
+func (h *host) strayed(name string) string {
+	for _, p := range h.state.Probes {
+		if p.Interface == name && echoUnanswered(p) {
+			return p.Address
+		}
+	}
+	return ""
 }
 
 func probeLost(h *host, p record.Probe) *record.Finding {
