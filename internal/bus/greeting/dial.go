@@ -51,13 +51,49 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 		why = ": no answer to ARP or neighbour discovery, or a router says that it cannot be reached"
 		todo = "Check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
 	case TimedOut(err):
-		return fmt.Errorf("reaching %s: no answer within %v\nThe host is down, or a firewall drops packets to this port", address, timeout)
+		silent := &SilentError{Address: address, within: timeout}
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			silent.Peer, _ = netip.ParseAddrPort(fmt.Sprint(op.Addr)) // not known: invalid
+		}
+		return silent
 	case source.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL):
 		why, todo = ": this host does not have the source address "+source.String(), "ip address lists those that it has"
 	default:
 		return fmt.Errorf("reaching %s: %w", address, Cause(err))
 	}
 	return fmt.Errorf("reaching %s: %w%s\n%s", address, Cause(err), why, todo)
+}
+
+// SilentError is that a peer has not answered within a time, with what to do on a second line.
+type SilentError struct {
+	Address string         // as it was dialled
+	Peer    netip.AddrPort // that was tried; invalid: not known
+	// Hop is the peer or the gateway towards it, if that has a MAC address in this host's
+	// neighbour table, and its State there; invalid: not known.
+	Hop    netip.Addr
+	State  string
+	within time.Duration
+}
+
+func (e *SilentError) Error() string {
+	text := fmt.Sprintf("reaching %s: no answer within %v\n", e.Address, e.within)
+	answers, protocol := "has answered", "ARP"
+	if e.State == "REACHABLE" {
+		answers = "answers"
+	}
+	if e.Hop.Is6() {
+		protocol = "neighbour discovery"
+	}
+	const stray = "the answers go elsewhere (a wrong neighbour entry or route there)"
+	switch {
+	case !e.Hop.IsValid():
+		return text + "The host is down, or a firewall drops packets to this port"
+	case e.Hop == e.Peer.Addr():
+		text += fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall drops packets to this port, or %s", answers, protocol, e.State, stray)
+	default:
+		text += fmt.Sprintf("The gateway %s %s %s (ip neighbour: %s): the host behind it is down, a firewall drops packets to this port, or %s", e.Hop, answers, protocol, e.State, stray)
+	}
+	return text + "; see linerate doctor --probe " + e.Peer.Addr().String()
 }
 
 // Cause is what package net has wrapped in words that repeat the addresses. Of a name that

@@ -47,3 +47,24 @@ func TestUnreached(t *testing.T) {
 		said[got] = true
 	}
 }
+
+// TestSilent: a peer that answers ARP is not said to be down.
+func TestSilent(t *testing.T) {
+	peer, gateway := netip.MustParseAddrPort("192.0.2.9:5202"), netip.MustParseAddr("198.51.100.1")
+	for _, c := range []struct {
+		hop         netip.Addr
+		state, want string
+		down        bool
+	}{
+		{netip.Addr{}, "", "The host is down, or a firewall", true},
+		{peer.Addr(), "REACHABLE", "It answers ARP (ip neighbour: REACHABLE): a firewall drops packets to this port, or the answers go elsewhere", false},
+		{peer.Addr(), "STALE", "It has answered ARP", false},
+		{gateway, "REACHABLE", "The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): the host behind it is down", true},
+		{netip.MustParseAddr("fe80::1"), "DELAY", "The gateway fe80::1 has answered neighbour discovery", true},
+	} {
+		got := (&SilentError{Address: "nas:5202", Peer: peer, Hop: c.hop, State: c.state, within: 10 * time.Second}).Error()
+		if !strings.HasPrefix(got, "reaching nas:5202: no answer within 10s\n"+c.want) || strings.Contains(got, "down") != c.down || c.hop.IsValid() && !strings.Contains(got, "doctor --probe 192.0.2.9") {
+			t.Error(got)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"unicode"
 
 	"linerate/internal/bus/greeting"
+	"linerate/internal/kernel/netlink"
 )
 
 // Complete completes an address with a port.
@@ -70,7 +72,7 @@ func greet(ctx context.Context, address string, source netip.Addr, introduce fun
 	}
 	stream, err := greeting.Dial(ctx, at, source, connectTimeout, "linerate serve")
 	if err != nil {
-		return nil, "", withIperf3(ctx, at, source, withBrackets(address, err))
+		return nil, "", withIperf3(ctx, at, source, withBrackets(address, withHop(err)))
 	}
 	at = stream.RemoteAddr().String()
 	// Ctrl-C ends the wait for an answer.
@@ -105,6 +107,25 @@ func withIperf3(ctx context.Context, at string, source netip.Addr, err error) er
 	}
 	stream.Close()
 	return fmt.Errorf("%w\nPort %s, that of iperf3, is open there: linerate measure --iperf3 %s", err, iperf3Port, host)
+}
+
+// withHop adds to an error of a peer that does not answer what this host's neighbour table has of it,
+// or of the gateway towards it.
+func withHop(err error) error {
+	silent, is := errors.AsType[*greeting.SilentError](err)
+	if !is || !silent.Peer.IsValid() || !netlink.Available {
+		return err
+	}
+	conn, wrong := netlink.Dial()
+	if wrong != nil {
+		return err
+	}
+	defer conn.Close()
+	n, wrong := conn.NextHop(silent.Peer.Addr().Unmap())
+	if wrong == nil && n.MAC != "" && slices.Contains([]string{"REACHABLE", "STALE", "DELAY", "PROBE"}, n.State) { // not what was set by hand
+		silent.Hop, silent.State = n.Address, n.State
+	}
+	return err
 }
 
 // withBrackets adds to an error how an IPv6 address and a port are written, if the address

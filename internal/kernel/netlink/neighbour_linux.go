@@ -57,6 +57,28 @@ func (c *Conn) Neighbours() ([]Neighbour, error) {
 		})
 }
 
+// NextHop is the entry of the neighbour that packets to an address are sent to, which is the
+// address itself or a gateway; without an Address: there is none.
+func (c *Conn) NextHop(to netip.Addr) (Neighbour, error) {
+	route, err := c.LookupRoute(record.RouteLookup{Destination: to.WithZone("").String()}, nil)
+	if to.Zone() != "" { // of a link-local address, the interface
+		route.Interface, route.Gateway, err = to.Zone(), "", nil
+	}
+	if err != nil {
+		return Neighbour{}, err
+	}
+	hop := to.WithZone("")
+	if gateway, err := netip.ParseAddr(route.Gateway); err == nil {
+		hop = gateway
+	}
+	list, err := c.Neighbours()
+	i := slices.IndexFunc(list, func(n Neighbour) bool { return n.Address == hop && n.Interface == route.Interface && !n.Proxy })
+	if err != nil || i < 0 {
+		return Neighbour{}, err
+	}
+	return list[i], nil
+}
+
 func parseNeighbour(body []byte, names map[int]string) Neighbour {
 	n := Neighbour{
 		Interface: names[indexOf(body)],

@@ -99,6 +99,9 @@ func (*Conn) DeleteNexthopObject(int) error            { return unsupported("del
 func (*Conn) LookupRoute(q record.RouteLookup, _ map[int]string) (record.RouteLookup, error) {
 	return q, unsupported("look up route")
 }
+func (*Conn) NextHop(netip.Addr) (Neighbour, error) {
+	return Neighbour{}, unsupported("look up neighbour")
+}
 func (*Conn) Rules() ([]Rule, error) { return nil, unsupported("list rules") }
 func (*Conn) AddRule(Rule) error     { return unsupported("add rule") }
 func (*Conn) DeleteRule(Rule) error  { return unsupported("delete rule") }
