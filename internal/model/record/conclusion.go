@@ -14,6 +14,9 @@ type Conclusion struct {
 	Unit       string  `json:"unit"`
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
+	// BothWays: in every trial bulk flows go from one host to another and back at once, so
+	// that goodput is the sum of both directions.
+	BothWays bool `json:"both_directions,omitempty"`
 	// Measured is of a measurement; nil: the run is of a study.
 	Measured *Measured `json:"measured,omitempty"`
 	// Compared: levels are compared with a baseline; otherwise treatments are measured

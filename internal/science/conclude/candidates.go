@@ -111,7 +111,7 @@ func dissects(run *record.Run, t record.Treatment) bool {
 func conclusion(run *record.Run) *record.Conclusion {
 	c := &record.Conclusion{
 		Unit: run.Unit, Confidence: run.Confidence, Margin: run.Margin, Compared: slices.ContainsFunc(run.Factors, compared),
-		Conditions: candidates(run), Trials: len(run.Trials), Measured: Measured(run),
+		Conditions: candidates(run), Trials: len(run.Trials), Measured: Measured(run), BothWays: summed(run),
 		Ending:       record.Ending{Status: run.Status, Blocks: run.Blocks(), Planned: max(run.Blocks(), run.Design.Replicates), Wide: Wide(run), Until: run.Design.Until},
 		FewestTrials: fewestTrials(run), Missed: missed(fewestTrials(run), run.Confidence), Sensitivity: sensitivity(run),
 	}

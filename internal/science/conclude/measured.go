@@ -43,3 +43,21 @@ func Measured(run *record.Run) *record.Measured {
 	m.Protocols = slices.Sorted(maps.Keys(protocols))
 	return m
 }
+
+// summed reports whether the bulk flows of every trial go between two hosts in both directions.
+func summed(run *record.Run) bool {
+	return len(run.Trials) > 0 && !slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
+		ways := map[[2]string]bool{}
+		for _, f := range t.Flows {
+			if flow.Of(f.Protocol).Bulk() {
+				ways[[2]string{f.From, f.To}] = true
+			}
+		}
+		for way := range ways {
+			if way[0] != way[1] && ways[[2]string{way[1], way[0]}] {
+				return false
+			}
+		}
+		return true
+	})
+}

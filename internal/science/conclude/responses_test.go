@@ -68,3 +68,21 @@ func TestNoTransactions(t *testing.T) {
 		t.Errorf("an estimate from nothing: %+v", e)
 	}
 }
+
+// TestSummed: goodput is that of both directions where every trial has flows both ways between two
+// hosts, and requests do not count.
+func TestSummed(t *testing.T) {
+	flow := func(from, to, protocol string) record.Flow {
+		return record.Flow{From: from, To: to, Protocol: protocol}
+	}
+	one, both := record.Trial{Flows: []record.Flow{flow("a", "b", "tcp")}}, record.Trial{Flows: []record.Flow{flow("a", "b", "tcp"), flow("b", "a", "tcp")}}
+	probe := record.Trial{Flows: []record.Flow{flow("a", "b", "tcp"), flow("b", "a", "rr")}}
+	for name, test := range map[string]struct {
+		trials []record.Trial
+		want   bool
+	}{"none": {nil, false}, "one way": {[]record.Trial{one}, false}, "both": {[]record.Trial{both, both}, true}, "some": {[]record.Trial{both, one}, false}, "a probe": {[]record.Trial{probe}, false}} {
+		if got := summed(&record.Run{Trials: test.trials}); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

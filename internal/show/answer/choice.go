@@ -72,7 +72,10 @@ func baseline(c *record.Conclusion) string {
 		}
 		return text + r.Label + " is " + words.FirstFew(parts, "and")
 	}
-	const who = "the flows"
+	who := "the flows"
+	if c.BothWays {
+		who += " of both directions together"
+	}
 	figures := goodputs(c, list)
 	if strings.Contains(figures, " and ") {
 		figures += " (" + strings.Join(names, ", ") + ")"

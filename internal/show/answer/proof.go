@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/stats"
@@ -18,6 +19,9 @@ func Proof(run *record.Run) string {
 	}
 	c, e := run.Conclusion, run.Effects[0]
 	r := lead(c)
+	if c.BothWays && r.Name == metric.Goodput.Name {
+		r.Label += " of both directions together"
+	}
 	says := func(verdict string) string { return words.Sentence(e.To) + " " + verdict }
 	text := ""
 	switch e.Verdict {

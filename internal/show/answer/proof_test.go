@@ -7,6 +7,21 @@ import (
 	"linerate/internal/model/record"
 )
 
+// TestBothWays: goodput that is the sum of both directions is called that.
+func TestBothWays(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		at := record.Candidate{Label: "as it is", Goodput: record.Estimate{MeanBps: 1.3e9, LowBps: 0.8e9, HighBps: 1.8e9}}
+		c := &record.Conclusion{Compared: true, BothWays: both, Unit: "bit/s", Conditions: []record.ConditionResult{{Baseline: &at}}}
+		run := &record.Run{Study: "prove-sack-off", Conclusion: c, Effects: []record.Effect{{From: "as it is", To: "the fix of sack-off", Verdict: record.Improves}}}
+		if got := baseline(c); strings.Contains(got, "the flows of both directions together reach 1.3") != both {
+			t.Error(got)
+		}
+		if got := Proof(run); strings.Contains(got, "improves goodput of both directions together") != both {
+			t.Error(got)
+		}
+	}
+}
+
 // TestProofUnmet: trials in which the finding was not found do not say that its fix does not help.
 func TestProofUnmet(t *testing.T) {
 	const unmet = "was not found in the trials as it is"

@@ -62,6 +62,9 @@ func Treatments(v *view.View) *document.Table {
 	if n := v.Run.Blocks(); len(v.Rows) > 1 && n < stats.LeastBlocks && comparing(v.Run) {
 		t.Notes = append(t.Notes, fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d; %s makes the others.", stats.LeastBlocks, words.Verb(n, "is", "are"), n, stats.Continue(v.Run)))
 	}
+	if c := v.Run.Conclusion; c != nil && c.BothWays && v.Lead().Goodput() {
+		t.Notes = append(t.Notes, "Goodput is the sum of both directions.")
+	}
 	if limits := limitsOf(v); limits != "" {
 		t.Notes = append(t.Notes, "Limit "+limits+".")
 	}
