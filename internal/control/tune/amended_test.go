@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -65,5 +66,50 @@ func TestControlAndCorrections(t *testing.T) {
 	f.made = f.made[:1] // the proof was removed
 	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil || !strings.HasSuffix(later.Answer, "Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
 		t.Errorf("%v, %s", err, later.Answer)
+	}
+}
+
+// TestConcludeAgain: a run whose settings were kept has the same answer and figures later, with
+// the smaller set that costs more than is accepted; what is kept for latency does not do it.
+func TestConcludeAgain(t *testing.T) {
+	f := &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
+		if set["net.ipv4.tcp_wmem"] != "" && set["net.ipv4.tcp_rmem"] != "" {
+			return 60e6
+		}
+		return 20e6
+	}}
+	f.latency = func(set map[string]string) float64 {
+		if len(f.plans) > 1 && set["net.ipv4.tcp_rmem"] != "" && set["net.ipv4.tcp_sack"] == "" { // which the first run does not show
+			return 6000
+		}
+		return 5000
+	}
+	o := f.options(t, wmem+rmem+sack)
+	o.Accept = tuning.Accepted{"latency": 0.1}
+	result, _, err := f.tune(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"net.ipv4.tcp_wmem and net.ipv4.tcp_rmem do it together: alone neither makes a difference.",
+		" net.ipv4.tcp_sack is kept for latency p50 (without it ",
+		"net.ipv4.tcp_wmem and net.ipv4.tcp_rmem alone give as much, ",
+	} {
+		if !strings.Contains(result.Answer, want) {
+			t.Errorf("%s\nwant %s", result.Answer, want)
+		}
+	}
+	o.Keep = ""
+	_, again, err := Conclude(t.Context(), f.made[0], o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Answer != result.Answer || !reflect.DeepEqual(again.Figures, result.Figures) || !reflect.DeepEqual(again.Fewer, result.Fewer) {
+		t.Errorf("later %s\nat first %s", again.Answer, result.Answer)
+	}
+	for i, s := range again.Settings {
+		if was := result.Settings[i]; s.Verdict != was.Verdict || s.Why != was.Why || s.Keep != was.Keep {
+			t.Errorf("later %+v\nat first %+v", s, was)
+		}
 	}
 }

@@ -81,13 +81,8 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	if found.Into(result); !proven {
 		tuning.NotKept(result)
 	}
-	result.Answer = tuning.Answer(result, made)
-	if found.Ended {
-		result.Answer += " The budget ended the search: fewer settings may be enough."
-	}
+	result.Answer = tuning.Concluded(result, made, found.Ended)
 	switch {
-	case proven && result.Offer != nil:
-		result.Answer += " Not kept: " + tuning.Offered(result.Offer) + "."
 	case proven:
 	case result.Offer != nil:
 		result.Answer += " No file written: " + tuning.Offered(result.Offer) + "."
@@ -97,7 +92,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	if !proven {
 		return nil
 	}
-	kept := tuning.Kept(result)
+	kept := tuning.Kept(result, found.Ended)
 	if err := t.write(made, result, kept); err != nil {
 		return err
 	}
@@ -212,23 +207,28 @@ func (t *Tuner) proved(ctx context.Context, made *record.Run, result *record.Tun
 	if made.Proven == nil {
 		return nil
 	}
-	proof := made
-	if made.Proven.Run != made.ID {
+	runs := map[string]*record.Run{made.ID: made}
+	for _, p := range []*record.Proven{made.Proven, made.Proven.Fewer, made.Proven.Offer} {
+		if p == nil || runs[p.Run] != nil {
+			continue
+		}
 		store, err := t.options.Notebook(ctx)
 		if err != nil {
 			return err
 		}
-		defer store.Close()
-		proof, err = store.Run(ctx, made.Proven.Run)
-		if errors.Is(err, notebook.ErrNotFound) { // it was removed
-			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", made.Proven.Run, strings.Join(made.Proven.Settings, ", "))
+		tried, err := store.Run(ctx, p.Run)
+		err = errors.Join(err, store.Close())
+		switch {
+		case err == nil:
+			runs[p.Run] = tried
+		case !errors.Is(err, notebook.ErrNotFound):
+			return err
+		case p == made.Proven: // it was removed
+			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", p.Run, strings.Join(p.Settings, ", "))
 			return nil
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return tuning.Proved(result, made, proof)
+	return tuning.Proved(result, made, runs)
 }
 
 // continueFrom prepares to keep what a run of tune in the notebook has proven, as if it

@@ -97,6 +97,14 @@ type Proven struct {
 	Of int `json:"of"`
 	// Gain is the proof's (TuneProof).
 	Gain *float64 `json:"gain,omitempty"`
+	// Beside is why settings are kept that the trials of the list do not show to help
+	// (TuneSetting), by key.
+	Beside map[string]*Effect `json:"beside,omitempty"`
+	// Fewer and Offer are the other sets that the answer names (Tune); nil: there are none.
+	Fewer *Proven `json:"fewer,omitempty"`
+	Offer *Proven `json:"offer,omitempty"`
+	// Ended: the budget ended the search, and fewer settings may be enough.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Text counts the settings as parts of the list: "2 of the list's 10 settings".

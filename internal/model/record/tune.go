@@ -93,6 +93,10 @@ type TuneSetting struct {
 	// without it against the list.
 	Alone   *Effect `json:"alone,omitempty"`
 	Removed *Effect `json:"removed,omitempty"`
+	// Needed: without it the kept settings are worse by the first response, which the effects
+	// above do not show. Beside is that effect in another response, if it is kept for that.
+	Needed bool    `json:"needed,omitempty"`
+	Beside *Effect `json:"beside,omitempty"`
 	// Keep: it is proven to do good.
 	Keep bool `json:"keep"`
 }

@@ -298,7 +298,7 @@ func TestUnneeded(t *testing.T) {
 	got := Answer(result, run)
 	for _, want := range []string{
 		"net.a and net.b are needed: alone neither makes a difference. net.a, net.b, net.c and net.d by themselves: 2.42×",
-		". net.c and net.d are kept, and not shown to be needed. net.a and net.b alone give as much, 2.42×",
+		". net.c and net.d are kept for latency p50, and not shown to be needed for goodput: net.a and net.b alone give as much, 2.42×",
 		", but worsen latency p50 1.05×", "which is more than is accepted",
 	} {
 		if !strings.Contains(got, want) {
@@ -308,7 +308,17 @@ func TestUnneeded(t *testing.T) {
 	if keys := Open(result.Settings); len(keys) != 2 || keys[0] != "net.c" || keys[1] != "net.d" || strings.Contains(got, "do it") {
 		t.Errorf("%v: %s", keys, got)
 	}
-	found.Fewer = nil
+	// What leaving a setting out has shown in another response is what it is kept for.
+	found.Fewer, found.Beside = nil, map[string]*record.Effect{"net.d": &later(KeptLevel, 1.2).Beside[0]}
+	part := Judge(run, settings, nil)
+	found.Into(part)
+	if got := Answer(part, run); !strings.Contains(got, "net.a and net.b are needed: ") || !strings.Contains(got, ". net.c is kept, and not shown to be needed. net.d is kept for latency p50 (without it 1.20×") {
+		t.Error(got)
+	}
+	if keys := Open(part.Settings); len(keys) != 1 || keys[0] != "net.c" || part.Settings[3].Verdict != record.Helps {
+		t.Errorf("%v: %+v", keys, part.Settings[3])
+	}
+	found.Beside = nil
 	none := Judge(run, settings[2:], nil)
 	found.Proof.Settings = []string{"net.c", "net.d"}
 	found.Into(none)

@@ -35,24 +35,87 @@ func Count(settings []record.TuneSetting) (c Counts) {
 }
 
 // Kept is what a run's list is noted to have kept, for a result whose settings are proven.
-func Kept(t *record.Tune) record.Proven {
-	p := record.Proven{Run: t.Proof.Run, Level: t.Proof.Effect.To, Settings: t.Proof.Settings, Gain: t.Proof.Gain, Open: Open(t.Settings), Of: Count(t.Settings).Of}
+func Kept(t *record.Tune, ended bool) record.Proven {
+	p := record.Proven{Open: Open(t.Settings), Of: Count(t.Settings).Of, Ended: ended}
+	noted := func(proof *record.TuneProof, p *record.Proven) *record.Proven {
+		p.Run, p.Level, p.Settings, p.Gain = proof.Run, proof.Effect.To, proof.Settings, proof.Gain
+		return p
+	}
+	noted(t.Proof, &p)
+	if t.Fewer != nil {
+		p.Fewer = noted(t.Fewer, &record.Proven{})
+	}
+	if t.Offer != nil {
+		p.Offer = noted(&t.Offer.TuneProof, &record.Proven{})
+	}
 	for _, s := range keyed(t.Settings, p.Settings) {
 		if !s.Own() {
 			p.Added = append(p.Added, s.Key)
+		}
+		if s.Beside != nil {
+			if p.Beside == nil {
+				p.Beside = map[string]*record.Effect{}
+			}
+			p.Beside[s.Key] = s.Beside
 		}
 	}
 	return p
 }
 
-// Proved adds to a result the proof that its run made has noted, from the run that tried what
-// was kept by itself.
-func Proved(t *record.Tune, made, proof *record.Run) error {
+// Proved adds to a result the proof that its run made has noted, with the other sets that the
+// answer names. runs are those that tried them, by ID.
+func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error {
+	p := made.Proven
+	found, err := noted(made, p, runs[p.Run])
+	if err != nil {
+		return err
+	}
+	found.Beside, found.Needed = p.Beside, slices.DeleteFunc(subtract(p.Settings, p.Open), func(key string) bool { return p.Beside[key] != nil })
+	tried := []string{made.ID, p.Run}
+	for _, other := range []*record.Proven{p.Fewer, p.Offer} {
+		if other == nil || runs[other.Run] == nil {
+			continue
+		}
+		set, err := noted(made, other, runs[other.Run])
+		switch {
+		case err != nil:
+			return err
+		case other == p.Fewer:
+			found.Fewer = set
+		default:
+			t.Offer = set.Offer()
+		}
+		tried = append(tried, other.Run)
+	}
+	found.Into(t)
+	for i, id := range tried {
+		if !slices.Contains(tried[:i], id) && i > 0 {
+			t.Trust = append(t.Trust, record.Doubts(runs[id].Trust)...)
+		}
+	}
+	t.Answer = Concluded(t, made, p.Ended)
+	return nil
+}
+
+// Concluded is Answer with what the search for what is enough left open, and what else it offers.
+func Concluded(t *record.Tune, made *record.Run, ended bool) string {
+	text := Answer(t, made)
+	if ended {
+		text += " The budget ended the search: fewer settings may be enough."
+	}
+	if t.Offer != nil && slices.ContainsFunc(t.Settings, func(s record.TuneSetting) bool { return s.Keep }) {
+		text += " Not kept: " + Offered(t.Offer) + "."
+	}
+	return text
+}
+
+// noted is a set that a run made has noted, from the run that tried it by itself.
+func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error) {
 	s, err := study.Parse(proof.Study, []byte(proof.StudyFile), proof.Design.Set...)
 	if err != nil {
-		return fmt.Errorf("the study of run %s, the proof of run %s, cannot be read any more: %w", proof.ID, made.ID, err)
+		return nil, fmt.Errorf("the study of run %s, the proof of run %s, cannot be read any more: %w", proof.ID, made.ID, err)
 	}
-	p, list := made.Proven, factor(proof)
+	list := factor(proof)
 	for _, f := range s.Factors {
 		for _, level := range f.Levels {
 			var keys []string
@@ -63,18 +126,12 @@ func Proved(t *record.Tune, made, proof *record.Run) error {
 			if f.Name != list.Name || e == nil || level.Against != "" || p.Level != "" && p.Level != level.Name || !equal(keys, p.Settings) {
 				continue
 			}
-			found := &Found{Run: proof, Level: level.Name, Needed: subtract(p.Settings, p.Open),
-				Proof: record.TuneProof{Run: proof.ID, Settings: p.Settings, Effect: e, Gain: p.Gain}}
+			found := &Found{Run: proof, Level: level.Name, Proof: record.TuneProof{Run: proof.ID, Settings: p.Settings, Effect: e, Gain: p.Gain}}
 			if level.Name != settingfile.TheList {
 				found.Proof.AgainstList = between(proof, settingfile.TheList, level.Name)
 			}
-			found.Into(t)
-			if proof.ID != made.ID {
-				t.Trust = append(t.Trust, record.Doubts(proof.Trust)...)
-			}
-			t.Answer = answer(t, made)
-			return nil
+			return found, nil
 		}
 	}
-	return fmt.Errorf("run %s, the proof of run %s, has no level with %s alone", proof.ID, made.ID, join(slices.Clone(p.Settings)))
+	return nil, fmt.Errorf("run %s, the proof of run %s, has no level with %s alone", proof.ID, made.ID, join(slices.Clone(p.Settings)))
 }

@@ -1,6 +1,11 @@
 package tuning
 
-import "errors"
+import (
+	"errors"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/settingfile"
+)
 
 // eliminate leaves out of the best set what can be left out without loss, but for what
 // is fixed.
@@ -12,7 +17,7 @@ func (s *Enough) eliminate(fixed []string) ([]string, error) {
 	classes[1] = append(classes[1], subtract(subtract(rest, classes[0]), classes[1])...)
 	known := unknown
 	if len(classes[1]) == 0 {
-		known = sure
+		known = s.core
 	}
 	keys, needed, err := s.leaveOut(keys, classes[0], known)
 	if err != nil {
@@ -20,7 +25,7 @@ func (s *Enough) eliminate(fixed []string) ([]string, error) {
 	}
 	known = unknown
 	if !needed {
-		known = sure
+		known = s.core
 	}
 	keys, _, err = s.leaveOut(keys, classes[1], known)
 	return keys, err
@@ -32,7 +37,8 @@ type loss int
 const (
 	unknown loss = iota // not tried
 	none
-	possible // not shown to be more than chance, or no time to try
+	possible  // not shown to be more than chance, or no time to try
+	elsewhere // by another response than the first
 	sure
 )
 
@@ -83,9 +89,35 @@ func (s *Enough) loses(keys []string) (loss, error) {
 			return unknown, err
 		case s.keeps(run, fewer):
 			return none, nil
-		case surely(run, s.reference, fewer):
-			return sure, nil
+		}
+		if known := s.lost(run, fewer); known != possible {
+			return known, nil
 		}
 	}
 	return possible, nil
+}
+
+// lost is what a run has shown of a set beside the reference: whether it is worse beyond chance
+// by the first response or by another one, which is noted if one setting is left out.
+func (s *Enough) lost(run *record.Run, set settingfile.Set) loss {
+	e := between(run, s.reference.Name, set.Name)
+	if e == nil {
+		return possible
+	}
+	for _, r := range responsesOf(e) {
+		of := r.Effect(e)
+		switch out := subtract(s.reference.Keys, set.Keys); {
+		case of.Verdict != record.Worsens:
+			continue
+		case of == e:
+			return sure
+		case len(out) == 1:
+			if s.beside == nil {
+				s.beside = map[string]*record.Effect{}
+			}
+			s.beside[out[0]] = of
+		}
+		return elsewhere
+	}
+	return possible
 }

@@ -125,9 +125,11 @@ type Enough struct {
 	reference settingfile.Set
 	refers    *record.Run
 	gains     map[string]float64
-	needed    []string // the reference was worse without each, beyond chance
-	ended     bool     // by ErrSpent
-	fewer     *Found   // gains as much by the first response, at a cost that is not accepted
+	needed    []string                  // the reference was worse without each by the first response, beyond chance
+	beside    map[string]*record.Effect // or by another one: that effect
+	core      loss                      // of all of the reference but the core
+	ended     bool                      // by ErrSpent
+	fewer     *Found                    // gains as much by the first response, at a cost that is not accepted
 }
 
 // Found is a set with its proof, and the run that has it at a level.
@@ -137,8 +139,10 @@ type Found struct {
 	Level string
 	// Ended: the budget ended the search, and fewer may be enough.
 	Ended bool
-	// Needed are settings without which the best set was worse beyond chance.
+	// Needed are settings without which the best set was worse by the first response, beyond
+	// chance. Beside has others by the effect in another response that leaving them out has.
 	Needed []string
+	Beside map[string]*record.Effect
 	// Fewer gains as much by the first response, and costs more by another one than is
 	// accepted; nil: no such set was tried.
 	Fewer *Found
@@ -160,7 +164,11 @@ func (f *Found) Into(t *record.Tune) {
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
 		switch {
 		case (unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
-			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: the best set is worse without it"
+			s.Needed, s.Verdict, s.Why = true, record.Helps, s.Why+"; only with others: the best set is worse without it"
+		case unshown(*s) && f.Beside[s.Key] != nil:
+			s.Beside = f.Beside[s.Key]
+			r, _ := metric.Find(s.Beside.Response)
+			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the best set has "+sized(r, s.Beside, false)
 		case unshown(*s):
 			s.Why += "; kept with the others: it is not shown to be needed"
 		case s.Keep && s.Verdict == record.Mixed:
@@ -218,6 +226,7 @@ func (s *Enough) Find() (*Found, error) {
 		list = settingfile.Set{Name: FreeList, About: "every setting of the list that does not trade one response for another", Keys: s.All}
 	}
 	s.refer(s.Screening, list)
+	s.core = sure // with no settings the gain is lost
 	core := s.named(KeptLevel, "the settings that earlier trials have shown to help", s.Core)
 	harmless := s.named(HarmlessList, "", subtract(s.All, s.Harmful))
 	contenders := []settingfile.Set{list}
@@ -244,6 +253,9 @@ func (s *Enough) Find() (*Found, error) {
 		s.best(run, contenders)
 		if len(core.Keys) > 0 && s.keeps(run, core) {
 			return s.withoutDoubtful(run, list, core)
+		}
+		if len(core.Keys) > 0 {
+			s.core = s.lost(run, core)
 		}
 		if len(core.Keys) > 0 && s.refused(run, core) && s.keepsFirst(run, core) {
 			s.fewer = s.found(run, core)
@@ -286,7 +298,7 @@ func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*
 			return found, err
 		}
 	}
-	proven.Needed, proven.Ended = s.needed, s.ended
+	proven.Needed, proven.Beside, proven.Ended = s.needed, s.beside, s.ended
 	return proven, nil
 }
 
@@ -305,7 +317,7 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.best(run, sets); !s.keeps(run, fewer) && !surely(run, s.reference, fewer) {
+	if s.best(run, sets); !s.keeps(run, fewer) && s.lost(run, fewer) == possible {
 		again, err := s.prove(append(sets, fewer)...)
 		switch {
 		case errors.Is(err, ErrSpent):
@@ -354,12 +366,6 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
 	return promises(run, e) && (!gains(e, run.Margin) || e.Verdict == record.Inconclusive)
-}
-
-// surely reports whether one set is worse than another beyond chance in a response.
-func surely(run *record.Run, from, to settingfile.Set) bool {
-	e := between(run, from.Name, to.Name)
-	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return r.Effect(e).Verdict == record.Worsens })
 }
 
 // best makes the best of sets in a run the reference.
@@ -441,7 +447,7 @@ func (s *Enough) refused(run *record.Run, set settingfile.Set) bool {
 
 // found is a set with its proof in a run.
 func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
-	f := &Found{Run: run, Level: set.Name, Ended: s.ended, Needed: s.needed,
+	f := &Found{Run: run, Level: set.Name, Ended: s.ended, Needed: s.needed, Beside: s.beside,
 		Proof: record.TuneProof{Run: run.ID, Settings: set.Keys, Effect: effect(run, factor(run), set.Name)}}
 	if set.Name != settingfile.TheList {
 		f.Proof.AgainstList = between(run, settingfile.TheList, set.Name)

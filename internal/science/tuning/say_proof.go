@@ -19,7 +19,8 @@ func proved(t *record.Tune, of metric.Metric) []string {
 		at.level = settingfile.TheList
 	}
 	kept := keyed(t.Settings, p.Settings)
-	spare := keyed(kept, Open(kept))
+	spare := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return !unshown(s) })
+	did := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return unshown(s) || len(keptFor(s, t.Responses, of)) > 0 })
 	n, names := len(p.Settings), list(kept)
 	by := plural(n, "by itself ", "by themselves ")
 	cost := ""
@@ -35,8 +36,8 @@ func proved(t *record.Tune, of metric.Metric) []string {
 		return nil
 	case e.Verdict == record.Improves && p.Gain != nil && *p.Gain < 1-SmallLoss:
 		return []string{fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, at, of, e))}
-	case e.Verdict == record.Improves && len(spare) > 0:
-		return append(partly(t, kept, spare, of, change(t, at, of, e)+ofGain(p)+cost), fewer(t, of)...)
+	case e.Verdict == record.Improves && len(did) < n:
+		return append(partly(t, kept, did, spare, of, change(t, at, of, e)+ofGain(p)+cost), fewer(t, of)...)
 	case e.Verdict == record.Improves && p.AgainstList == nil && t.List.Verdict == record.Improves && p.Run == t.Run:
 		return []string{names + plural(n, " does it", " do it") + together(t.List, kept, of)}
 	case e.Verdict == record.Improves:
@@ -64,19 +65,29 @@ func doIt(t *record.Tune, n int, of metric.Metric) string {
 	return plural(n, " does it", " do it")
 }
 
-// partly says what several settings do together some of which are not shown to be needed.
-func partly(t *record.Tune, kept, spare []record.TuneSetting, of metric.Metric, figures string) []string {
-	needed := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return unshown(s) })
-	if len(needed) == 0 {
-		return []string{list(kept) + doIt(t, len(kept), of) + ": by themselves " + figures, "which of " + list(kept) + " are needed is not known"}
+// partly says what several settings do together some of which, spare, are not shown to be needed,
+// and some are kept for another response than the one that counts, which the others do.
+func partly(t *record.Tune, kept, did, spare []record.TuneSetting, of metric.Metric, figures string) []string {
+	if len(did) == 0 {
+		said := []string{list(kept) + doIt(t, len(kept), of) + ": by themselves " + figures}
+		if len(spare) > 1 {
+			said = append(said, "which of "+list(spare)+" are needed is not known")
+		}
+		return said
 	}
-	text := list(needed) + plural(len(needed), " is", " are") + " needed"
-	text += strings.TrimPrefix(together(t.Proof.Effect, needed, of), " together")
-	return []string{
-		text,
-		list(kept) + " by themselves: " + figures,
-		list(spare) + plural(len(spare), " is", " are") + " kept, and not shown to be needed",
+	how := together(t.Proof.Effect, did, of)
+	text := list(did) + doIt(t, len(did), of) + how
+	if len(spare) > 0 {
+		text = list(did) + plural(len(did), " is", " are") + " needed" + strings.TrimPrefix(how, " together")
 	}
+	said := []string{text, list(kept) + " by themselves: " + figures}
+	if t.Fewer != nil { // which says it of those that it does without
+		spare = keyed(spare, t.Fewer.Settings)
+	}
+	if len(spare) > 0 {
+		said = append(said, list(spare)+plural(len(spare), " is", " are")+" kept, and not shown to be needed")
+	}
+	return said
 }
 
 // fewer says what is known of a smaller set, which costs more.
@@ -85,8 +96,24 @@ func fewer(t *record.Tune, of metric.Metric) []string {
 		return nil
 	}
 	at, n := runLevel{t.Fewer.Run, FewerLevel}, len(t.Fewer.Settings)
-	return []string{fmt.Sprintf("%s alone %s as much, %s, but %s %s, which is more than is accepted",
-		list(keyed(t.Settings, t.Fewer.Settings)), plural(n, "gives", "give"), change(t, at, of, t.Fewer.Effect), plural(n, "worsens", "worsen"), worse(t, at, t.Fewer.Effect))}
+	said := fmt.Sprintf("%s alone %s as much, %s, but %s %s, which is more than is accepted",
+		list(keyed(t.Settings, t.Fewer.Settings)), plural(n, "gives", "give"), change(t, at, of, t.Fewer.Effect), plural(n, "worsens", "worsen"), worse(t, at, t.Fewer.Effect))
+	more := keyed(t.Settings, subtract(Open(t.Settings), t.Fewer.Settings))
+	if len(more) == 0 {
+		return []string{said}
+	}
+	return []string{fmt.Sprintf("%s %s kept for %s, and not shown to be needed for %s: %s", list(more), plural(len(more), "is", "are"), worseIn(t, t.Fewer.Effect), of.Label, said)}
+}
+
+// worseIn names the responses that an effect worsens beside the one that counts.
+func worseIn(t *record.Tune, e *record.Effect) string {
+	var names []string
+	for _, r := range others(t.Responses) {
+		if b := r.Effect(e); b != nil && b.Verdict == record.Worsens {
+			names = append(names, r.Label)
+		}
+	}
+	return join(names)
 }
 
 // worse is what a level of a run worsens beside the response that counts; empty: it is not shown to.
@@ -130,22 +157,26 @@ func lever(settings []record.TuneSetting, together *record.Effect, of metric.Met
 	return nil
 }
 
+// keptFor are the responses, other than the one that counts, that a setting is kept for, each with
+// the effect that shows it: "latency p99 (alone 0.50× (0.48–0.52))". None: it is kept for the one that counts.
+func keptFor(s record.TuneSetting, responses []string, of metric.Metric) []string {
+	if v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed)); s.Needed || v != record.NoDifference && v != record.Inconclusive {
+		return nil
+	}
+	if s.Beside != nil {
+		r, _ := metric.Find(s.Beside.Response)
+		return []string{r.Label + " (without it " + sizeText(r, s.Beside) + ")"}
+	}
+	gains, _ := traded(s, responses)
+	return gains
+}
+
 // keptBeside names the settings that are kept for what they improve beside the response
 // that counts.
 func keptBeside(settings []record.TuneSetting, responses []string, of metric.Metric) (said []string) {
 	for _, s := range settings {
-		v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed))
-		if v != record.NoDifference && v != record.Inconclusive {
-			continue
-		}
-		var better []string
-		for _, r := range others(responses) {
-			if v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); v == record.Helps {
-				better = append(better, r.Label)
-			}
-		}
-		if len(better) > 0 && len(settings) > 1 {
-			said = append(said, fmt.Sprintf("%s is kept for %s", s.Key, join(better)))
+		if better := keptFor(s, responses, of); len(better) > 0 && len(settings) > 1 {
+			said = append(said, fmt.Sprintf("%s is kept for %s", named(s), join(better)))
 		}
 	}
 	return said
