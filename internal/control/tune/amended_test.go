@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -110,6 +111,34 @@ func TestConcludeAgain(t *testing.T) {
 	for i, s := range again.Settings {
 		if was := result.Settings[i]; s.Verdict != was.Verdict || s.Why != was.Why || s.Keep != was.Keep {
 			t.Errorf("later %+v\nat first %+v", s, was)
+		}
+	}
+}
+
+// TestKeepForSender: the congestion control, which acts on the sender, is a comment in a file for
+// other hosts.
+func TestKeepForSender(t *testing.T) {
+	for _, name := range []string{"90.conf", "tuned.conf", "tasks.yml"} {
+		for host, elsewhere := range map[string]bool{"server": true, "client": false, "": false} {
+			f := &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
+				return 20e6 * (1 + times(set["net.ipv4.tcp_rmem"] != "", 2)*times(set[setting.CongestionControl] == "bbr", 1.5))
+			}}
+			o := f.options(t, rmem+"net.ipv4.tcp_congestion_control = bbr\n")
+			o.Responses, o.Controls, o.Keep = []string{"goodput"}, tuning.Controls{Default: "cubic", Available: []string{"bbr", "cubic"}}, filepath.Join(t.TempDir(), name)
+			if host != "" {
+				o.Hosts = []string{host}
+			}
+			_, kept, err := f.tune(t.Context(), t, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := slices.ContainsFunc(strings.Split(kept, "\n"), func(line string) bool {
+				return !strings.HasPrefix(line, "#") && strings.Contains(line, setting.CongestionControl)
+			})
+			comment := "# not for server, where it has no effect: it acts on client, where flows are sent: net.ipv4.tcp_congestion_control = bbr\n"
+			if set == elsewhere || strings.Contains(kept, comment) != elsewhere || strings.Contains(kept, "; acts on client, where flows are sent") != (host == "") {
+				t.Errorf("%s for %q:\n%s", name, host, kept)
+			}
 		}
 	}
 }

@@ -127,6 +127,15 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 			if k.Line.IsOption() {
 				k.Commands = hostconfig.Commands([]setting.Setting{k.Line.On(t.options.Hosts[0])})
 			}
+			if senders := t.senders(); k.Line.Key == setting.CongestionControl && len(senders) > 0 {
+				acts := "acts on " + strings.Join(senders, " and ") + ", where flows are sent"
+				switch others := slices.DeleteFunc(slices.Clone(t.options.Hosts), func(h string) bool { return slices.Contains(senders, h) }); {
+				case len(others) == len(t.options.Hosts):
+					k.Elsewhere = "not for " + strings.Join(others, " and ") + ", where it has no effect: it " + acts
+				case len(others) > 0:
+					k.Because += "; " + acts
+				}
+			}
 			kept = append(kept, k)
 		}
 	}
@@ -148,6 +157,23 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 	}
 	result.Kept = t.options.Keep
 	return nil
+}
+
+// senders are the hosts that send the flows, whose congestion control they use.
+func (t *Tuner) senders() (hosts []string) {
+	plan, err := study.NewPlan(t.study)
+	if err != nil { // it was planned before
+		return nil
+	}
+	for _, treatment := range plan.Treatments {
+		for _, f := range treatment.Flows {
+			if !slices.Contains(hosts, f.Sender()) {
+				hosts = append(hosts, f.Sender())
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
 }
 
 // writeNew writes a file that must not exist yet.

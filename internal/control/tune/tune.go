@@ -173,6 +173,7 @@ func (t *Tuner) Run(ctx context.Context) (*record.Tune, error) {
 	} else {
 		result = tuning.Judge(made, t.all, t.options.Accept)
 	}
+	result.Hosts = t.options.Hosts
 	if t.options.Keep != "" {
 		if err := t.keep(ctx, d, made, result); err != nil {
 			return nil, err

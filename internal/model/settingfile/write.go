@@ -12,6 +12,8 @@ type Kept struct {
 	Because string
 	// Commands make the setting instead, if it is no kernel parameter: options of a NIC.
 	Commands []string
+	// Elsewhere is why the line is not for the hosts of the file; empty: it is.
+	Elsewhere string
 }
 
 // Ansible is the format of a file of tasks for ansible.posix.sysctl; files of the
@@ -42,6 +44,13 @@ func Write(format string, head []string, kept []Kept) string {
 			comment("", "no kernel parameter; at boot: "+c)
 		}
 	}
+	// why writes what speaks for a line; false: the line itself is not to be written.
+	why := func(k Kept) bool {
+		if comment("", k.Because); k.Elsewhere != "" {
+			comment("", k.Elsewhere+": "+k.Line.Setting())
+		}
+		return k.Elsewhere == ""
+	}
 	for _, line := range head {
 		comment("", line)
 	}
@@ -49,7 +58,9 @@ func Write(format string, head []string, kept []Kept) string {
 	case tunedProfile:
 		fmt.Fprint(&b, "\n[main]\nsummary=Settings that linerate has proven\n\n[sysctl]\n")
 		for _, k := range kept {
-			comment("", k.Because)
+			if !why(k) {
+				continue
+			}
 			if atBoot(k); len(k.Commands) == 0 {
 				fmt.Fprintf(&b, "%s=%s\n", k.Line.Key, k.Line.Value)
 			}
@@ -57,7 +68,9 @@ func Write(format string, head []string, kept []Kept) string {
 	case Ansible:
 		fmt.Fprint(&b, "---\n")
 		for _, k := range kept {
-			comment("", k.Because)
+			if !why(k) {
+				continue
+			}
 			for _, c := range k.Commands {
 				fmt.Fprintf(&b, "- name: Set %s\n  ansible.builtin.shell: %q\n", k.Line.Key, c)
 			}
@@ -69,7 +82,9 @@ func Write(format string, head []string, kept []Kept) string {
 	default:
 		for _, k := range kept {
 			fmt.Fprintln(&b)
-			comment("", k.Because)
+			if !why(k) {
+				continue
+			}
 			if atBoot(k); len(k.Commands) == 0 {
 				fmt.Fprintln(&b, k.Line.Setting())
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 )
@@ -100,6 +101,10 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 // Concluded is Answer with what the search for what is enough left open, and what else it offers.
 func Concluded(t *record.Tune, made *record.Run, ended bool) string {
 	text := Answer(t, made)
+	_, sender := CongestionControl(made, factor(made).Baseline)
+	if i := slices.IndexFunc(t.Settings, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl && s.Keep }); i >= 0 && sender != "" && !slices.Contains(t.Hosts, sender) {
+		text += fmt.Sprintf(" %s = %s acts on %s, which sends, and has no effect on %s; linerate fix %s has the settings of each host.", setting.CongestionControl, t.Settings[i].Value, sender, join(slices.Clone(t.Hosts)), t.Run)
+	}
 	if ended {
 		text += " The budget ended the search: fewer settings may be enough."
 	}
