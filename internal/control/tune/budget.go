@@ -62,5 +62,6 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 	if proof > 0 {
 		text += fmt.Sprintf(", and the proof of what is kept %s", unit.FormatTime(proof))
 	}
-	return 0, &InputError{fmt.Errorf("%s; expected at least %s", text, unit.FormatTime(need+proof+time.Second))}
+	return 0, &InputError{fmt.Errorf("%s; expected at least %s, fewer settings, or shorter trials than %s (--set workload.duration=…)", text,
+		unit.FormatTime(need+proof+time.Second), unit.FormatTime(trial))}
 }

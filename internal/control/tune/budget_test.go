@@ -20,7 +20,7 @@ func TestBudget(t *testing.T) {
 		o.Redesign.Budget = &whole
 		return f, o
 	}
-	spelled := regexp.MustCompile(`take about (\d+ m )?\d+ s, and the proof of what is kept (\d+ m )?\d+ s; expected at least (\d+ m )?\d+ s$`)
+	spelled := regexp.MustCompile(`take about (\d+ m )?\d+ s, and the proof of what is kept (\d+ m )?\d+ s; expected at least (\d+ m )?\d+ s, fewer settings, or shorter trials than \d`)
 	for _, d := range []time.Duration{time.Second, 30 * time.Second} { // the first is not one block
 		f, o := budget(d)
 		if _, kept, err := f.tune(t.Context(), t, o); err == nil || !spelled.MatchString(err.Error()) || kept != "" || len(f.plans) > 0 {
