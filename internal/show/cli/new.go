@@ -68,7 +68,11 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 			if err != nil {
 				return usageError(err)
 			}
-			return s.writeStudy(cmp.Or(out, k.Name+".yaml"), text, force)
+			file := cmp.Or(out, k.Name+".yaml")
+			if s.into(file) {
+				file = "-"
+			}
+			return s.writeStudy(file, text, force)
 		},
 	}
 	for i, a := range k.Arguments {
@@ -77,6 +81,18 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the `file` to write; -: standard output (default "+k.Name+".yaml)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a file that exists")
 	return cmd
+}
+
+// into reports whether standard output is that file, which the shell has made, as with
+// linerate new nas > nas.yaml.
+func (s streams) into(file string) bool {
+	stdout, is := fileOf(s.out)
+	if !is {
+		return false
+	}
+	to, err := stdout.Stat()
+	there, missing := os.Stat(file)
+	return err == nil && missing == nil && os.SameFile(to, there)
 }
 
 // writeStudy writes a study's text and says what to do with it.
