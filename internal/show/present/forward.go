@@ -19,9 +19,6 @@ func Forward(r *record.Forward) document.Document {
 		device = "router " + r.Router
 	}
 	doc := document.Document{About: []string{fmt.Sprintf("forward · %s → %s → %s · %s", r.Interface, device, r.Receive, r.Mode)}}
-	if r.Refused != "" {
-		doc.About = append(doc.About, r.Refused)
-	}
 	if len(r.Sizes) == 0 {
 		doc.Answer = "No size was measured."
 		return doc
@@ -64,6 +61,9 @@ func Forward(r *record.Forward) document.Document {
 		confirmed += fmt.Sprintf("; RFC 2544 requires %d s (--duration %[1]ds)", evidence.RFCTrial)
 	}
 	notes.Add("confirmed", "by", confirmed)
+	if r.Refused != "" {
+		notes.Add("mode", r.Mode, r.Refused)
+	}
 	for _, d := range r.Drops {
 		notes.Add("lost here", unit.FormatCount(d.Frames), d.What)
 		doc.Warnings = append(doc.Warnings, fmt.Sprintf("This host itself lost %s frames, in %s: the device may forward more.", unit.FormatCount(d.Frames), d.What))
