@@ -46,7 +46,7 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	case errors.Is(err, syscall.ECONNREFUSED):
 		why, todo = ": nothing listens there", "Start "+start+" on that host, or check the port"
 	case errors.Is(err, syscall.ENETUNREACH):
-		why, todo = ": this host has no route to this address", "Check the address, and the routes of this host (ip route)"
+		why, todo = ": this host, or a router on the path, has no route to this address", "Check the address; ip route get ADDRESS names this host's route, and if there is one, a router has none"
 	case errors.Is(err, syscall.EHOSTUNREACH):
 		why = ": no answer to ARP or neighbour discovery, or a router says that it cannot be reached"
 		todo = "Check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"

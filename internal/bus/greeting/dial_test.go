@@ -34,7 +34,7 @@ func TestUnreached(t *testing.T) {
 		err  error
 		want string
 	}{
-		{errno(syscall.ENETUNREACH), "network is unreachable: this host has no route to this address\n"},
+		{errno(syscall.ENETUNREACH), "network is unreachable: this host, or a router on the path, has no route to this address\n"},
 		{errno(syscall.EHOSTUNREACH), "no route to host: no answer to ARP or neighbour discovery, or a router says that it cannot be reached\n"},
 		{errno(syscall.ETIMEDOUT), "no answer within 10s\nThe host is down, or a firewall drops packets"},
 		{errno(syscall.ECONNREFUSED), "connection refused: nothing listens there\nStart linerate serve on that host"},
