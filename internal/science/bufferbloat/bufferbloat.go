@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
 )
@@ -70,12 +71,29 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 			l.Grade, l.Means = "", "the load did not fill the path (held back by: "+by+"); bufferbloat shows where it does"
 		}
 	}
+	if lost := lostShare(flows); lost >= audible && l.Grade != "" {
+		l.Note = fmt.Sprintf("by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too", unit.FormatPercent(lost))
+	}
 	if at := ownInterface(flows, hosts); at != "" && l.Grade != "" && l.BufferDelayUs < shortUs {
 		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at)
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)
 	return l
+}
+
+// audible is the share of lost packets from which on calls break up.
+const audible = 0.01
+
+// lostShare is the share of the datagrams of all flows that were lost on the way.
+func lostShare(flows []record.Flow) float64 {
+	var lost, all int64
+	for _, f := range flows {
+		if d := f.Datagrams; d != nil {
+			lost, all = lost+d.Lost, all+d.Lost+d.Received
+		}
+	}
+	return float64(lost) / float64(max(all, 1))
 }
 
 // heldByItself reports whether every flow is known to have been held back by what is the

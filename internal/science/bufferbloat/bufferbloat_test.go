@@ -68,6 +68,17 @@ func TestJudge(t *testing.T) {
 }
 
 // TestNoGrade: a load that held itself back says nothing about the path's queues.
+// TestLost: a grade by delay says so where the queue that makes it loses packets.
+func TestLost(t *testing.T) {
+	idle, loaded := &record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 51_000}
+	for lost, want := range map[int64]string{0: "", 5: "", 354: "by delay alone: 35.4 % of the load's datagrams were lost"} {
+		l := Judge(idle, loaded, []record.Flow{{Datagrams: &record.Datagrams{Received: 1000 - lost, Lost: lost}}}, nil)
+		if l.Grade != "B" || !strings.HasPrefix(l.Note, want) || (l.Note == "") != (want == "") {
+			t.Errorf("%d of 1000: %s, %q", lost, l.Grade, l.Note)
+		}
+	}
+}
+
 func TestNoGrade(t *testing.T) {
 	idle, loaded := &record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 2000}
 	flows := func(causes ...string) (list []record.Flow) {
