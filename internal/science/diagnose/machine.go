@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/hostload"
 )
 
@@ -22,7 +23,7 @@ const (
 )
 
 var machineRules = []rule{
-	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs including NET_RX, and all CPUs together at most 80 %; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts'.", find: each(observed.slowMachines, softirqOneCore)},
+	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.", find: each(observed.slowMachines, softirqOneCore)},
 	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
 	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
@@ -38,16 +39,29 @@ func (f observed) slowMachines() []hostload.Machine {
 	return f.machines()
 }
 
-// softirqOneCore finds machines on which one CPU serves all of the network's softirqs
-// and is fully busy, while others are not.
-func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
+// nearlyAllSoftirqs is the share of the receive softirqs that one CPU serves at least where the
+// others serve next to none.
+const nearlyAllSoftirqs = 0.95
+
+// softirqOneCore finds machines on which one CPU serves nearly all of the network's receive
+// softirqs and is fully busy, while others are not. Where every flow has all of a link, it
+// holds nothing back.
+func softirqOneCore(o observed, m hostload.Machine) *record.Finding {
 	c, ok := m.Busiest()
 	if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
 		return nil
 	}
+	all := 0.0
+	for _, other := range m.CPUs {
+		all += other.NetRxPerS
+	}
+	held := func(f record.Flow) bool { return f.LimitedBy != bottleneck.FullLink }
+	if c.NetRxPerS < nearlyAllSoftirqs*all || len(o.trial.Flows) > 0 && !slices.ContainsFunc(o.trial.Flows, held) {
+		return nil
+	}
 	finding := record.Finding{
 		Host: m.Name, Confidence: record.Likely,
-		Summary: fmt.Sprintf("CPU %d serves all of the network's interrupts and is fully busy", c.CPU),
+		Summary: fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", c.CPU, share(c.NetRxPerS/all)),
 		Evidence: []string{
 			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
 			fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
@@ -57,6 +71,10 @@ func softirqOneCore(_ observed, m hostload.Machine) *record.Finding {
 			"with one queue: echo CPUS > /sys/class/net/DEV/queues/rx-0/rps_cpus",
 		},
 		Reference: "https://docs.kernel.org/networking/scaling.html",
+	}
+	if m.Foreign() {
+		finding.Confidence = record.Possible
+		finding.Evidence = append(finding.Evidence, "most of its packets are of other network namespaces (softnet_stat)")
 	}
 	if c.SoftDropped > 0 || c.Squeezed > 0 {
 		if !m.Foreign() {

@@ -57,6 +57,17 @@ func TestMachine(t *testing.T) {
 			alone(h)
 			h.End.CPU[0] = record.CPUTimes{CPU: -1, SoftIRQ: 0.98, Idle: 0.02}
 		}, "", "", ""},
+		{"one core of two that receive", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.Begin.Events = append(h.Begin.Events, record.CPUEvents{CPU: 0})
+			h.End.Events = append(h.End.Events, record.CPUEvents{CPU: 0, Softirqs: map[string]uint64{"NET_RX": 1200}})
+		}, "", "", ""},
+		{"one core, and flows on a full link", func(t *record.Trial, h *record.HostReading) {
+			alone(h)
+			for i := range t.Flows {
+				t.Flows[i].LimitedBy = "full link"
+			}
+		}, "", "", ""},
 		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Events = nil }, "", "", ""},
 		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
 		{"drops among other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
@@ -65,7 +76,7 @@ func TestMachine(t *testing.T) {
 		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
 			alone(h)
 			h.End.Softnet[0].Squeezed, h.End.Softnet[0].Processed = 7, 1<<40
-		}, "softirq-one-core", record.Likely, "out of its budget 7 times"},
+		}, "softirq-one-core", record.Possible, "out of its budget 7 times"},
 		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
 		}, "ring-overrun", record.Certain, "server.eth0: rx_missed_errors grew by 42"},
