@@ -300,13 +300,23 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 			acks = ""
 		}
 	}
-	own := stands && !measured && !s.known && s.ownQueue(f, missing)
-	if stands && !own && !measured && !s.known && s.evener(f.To, f.From) {
-		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which have an even rate", f.To, f.From)
+	asked := stands && !measured && !s.known
+	whose := unknownQueue
+	if asked {
+		whose = s.whose(f)
+	}
+	if whose == otherQueue {
+		sign := "lose packets"
+		if s.evener(f.To, f.From) {
+			sign = "have an even rate"
+		}
+		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To, f.From, sign)
 	}
 	switch {
-	case own:
+	case whose == ownQueue:
 		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From)
+	case asked && whose == unknownQueue:
+		return "", trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
 	case acks != "" && missing < lossy:
 		return Acknowledgements, acks + "; " + trip.String()
 	case busy != "" && lost < lossy:
@@ -344,8 +354,6 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		why += "; " + trip.String()
 		if acks != "" {
 			why += "; " + acks
-		} else if !s.known {
-			why += ", perhaps in the queue of the other direction"
 		}
 	}
 	return by, why

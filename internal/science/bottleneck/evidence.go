@@ -82,13 +82,21 @@ func (s scene) acknowledging(f record.Flow, l load) string {
 // queuedAt says where packets waited at most of the readings: "at client.eth0", or "before a
 // link on the path" if that was at none of the host's own interfaces.
 func (s scene) queuedAt(host string) string {
+	if at := s.waitsAt(host); at != "" {
+		return "at " + at
+	}
+	return "before a link on the path"
+}
+
+// waitsAt is the interface of a host at which packets waited at most of the readings; "": none.
+func (s scene) waitsAt(host string) string {
 	h, _ := s.Reading(host)
 	for _, d := range h.Deltas() {
 		if waits, _ := waiting(h, d.Interface); waits >= most {
-			return "at " + host + "." + d.Interface
+			return host + "." + d.Interface
 		}
 	}
-	return "before a link on the path"
+	return ""
 }
 
 // crosses: the flow's data goes out of the interface, or into it. Another interface of its
@@ -256,23 +264,51 @@ func (s scene) received(from, to string) (bins []int64) {
 // those in the opposite direction: a link that is full empties its queue at its rate, while the
 // others' acknowledgements, which wait in that queue, let them send as they get through.
 func (s scene) evener(from, to string) bool {
-	return s.opposing(record.Flow{From: from, To: to}) > 0 && steady(s.received(from, to)) && !steady(s.received(to, from))
+	return s.opposing(record.Flow{From: from, To: to}) > 0 && s.even(from, to) && !s.even(to, from)
 }
 
-// ownQueue: the queue that makes a flow's round trips long may be taken for the one before
-// its own data. Where other flows go in the opposite direction, its acknowledgements may
-// have waited in theirs instead. Its own it is if it has lost something, or has the more even
-// rate, or, if neither direction has, is about as fast as they are, or faster. If only they
-// have an even rate, it is its own if it is about as fast: links of one rate are both full.
-func (s scene) ownQueue(f record.Flow, lost float64) bool {
+// Whose the queue is that makes a flow's round trips long, where no link is known.
+const (
+	unknownQueue = iota
+	ownQueue     // the one before its own data
+	otherQueue   // that of the other direction's data, in which its acknowledgements wait
+)
+
+// whose tells whose queue makes a flow's round trips long. Where no flows go in the opposite
+// direction, or those are about as fast, it is its own: links of one rate are both full. Else it is
+// that of the direction that alone has an even rate, or loses by far the larger share of its bytes,
+// or its own if it loses something, or if the other's was read, and is not long enough. Else
+// which of the two is full is not known.
+func (s scene) whose(f record.Flow) int {
 	own, others := s.opposing(record.Flow{From: f.To, To: f.From}), s.opposing(f)
+	lost, theirs := s.loses(f.From, f.To), s.loses(f.To, f.From)
 	switch {
+	case others == 0, own >= even*others && others >= even*own:
+		return ownQueue
 	case s.evener(f.To, f.From):
-		return own >= even*others && others >= even*own
-	case lost >= lossy, s.evener(f.From, f.To):
-		return true
+		return otherQueue
+	case s.evener(f.From, f.To):
+		return ownQueue
+	case theirs >= lossy && theirs >= overflows*lost:
+		return otherQueue
+	case lost >= lossy, s.waitsAt(f.To) != "":
+		return ownQueue
 	}
-	return own >= even*others
+	return unknownQueue
+}
+
+// overflows: the queue that a full link keeps full loses so many times the share that one loses
+// which bursts fill now and then.
+const overflows = 4
+
+// loses is the largest share of its bytes that a flow from one host to another has lost.
+func (s scene) loses(from, to string) (part float64) {
+	for _, f := range s.Flows {
+		if f.From == from && f.To == to && f.SenderInfo != nil {
+			part = max(part, missing(f))
+		}
+	}
+	return part
 }
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly

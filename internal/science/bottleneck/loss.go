@@ -109,7 +109,7 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 		last = drop{node: f.To, text: fmt.Sprintf("%s dropped %s fragments instead of reassembling them, as its memory for fragments was full (Ip.ReasmFails; net.ipv4.ipfrag_high_thresh)", f.To, unit.FormatCount(int64(n)))}
 	}
 	if last.text == "" && read {
-		last = s.uncounted(ends[0], ends[len(ends)-1], lost, each)
+		last = s.uncounted(f, lost)
 		if foreign && backlog*each >= most*lost {
 			last.text += fmt.Sprintf(", or in the CPUs' queues of received packets, which dropped %s, mostly of other network namespaces (softnet_stat)", unit.FormatCount(int64(backlog)))
 		}
@@ -118,9 +118,12 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 }
 
 // uncounted says where packets were lost of which no counter of the two hosts has as many: behind
-// the interface that receives, if that counts nearly all packets that the other one counts as sent, and
-// no others; between the two, if it counts fewer; else it is not known.
-func (s scene) uncounted(from, to topology.End, lost, each float64) drop {
+// the interface that receives, if it took in nearly all bytes that the other one sent, and no more
+// than these; between the two, if it took in fewer; else it is not known. Bytes are alike at both, also where
+// a packet of one is several of the other's (GSO, GRO).
+func (s scene) uncounted(f record.Flow, lost float64) drop {
+	ends := f.Ends()
+	from, to := ends[0], ends[len(ends)-1]
 	of := func(at topology.End) (d record.InterfaceDelta) {
 		h, _ := s.Reading(at.Node)
 		for _, d := range h.Deltas() {
@@ -130,13 +133,20 @@ func (s scene) uncounted(from, to topology.End, lost, each float64) drop {
 		}
 		return d
 	}
-	sent, arrived := of(from).TxPackets, of(to).RxPackets
+	sent, arrived := of(from).TxBytes, of(to).RxBytes
+	bytes := lost
+	switch {
+	case f.Datagrams != nil:
+		bytes *= float64(f.Datagrams.Bytes)
+	case f.SenderInfo != nil:
+		bytes *= float64(f.SenderInfo.SndMSS)
+	}
 	switch missing := sent - arrived; {
-	case missing*each >= most*lost:
+	case missing >= most*bytes:
 		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
-	case sent > 0 && arrived <= sent*(1+lossy)+1 && missing < most*lost/each:
-		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s packets that %s sent: a firewall drops without a counter here (linerate doctor on %[1]s)",
-			to.Node, to, unit.FormatCount(int64(arrived)), unit.FormatCount(int64(sent)), from)}
+	case sent > 0 && -missing < most*bytes:
+		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s that %s sent: a firewall drops without a counter here (linerate doctor on %[1]s)",
+			to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
 	}
 	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from, to, to.Node)}
 }

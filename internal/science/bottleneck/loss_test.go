@@ -88,15 +88,23 @@ func TestLostDatagrams(t *testing.T) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
 			in, k := at(t, f, last(f))
-			out.End.Interfaces[i].TxPackets = out.Begin.Interfaces[i].TxPackets + 1000
-			in.End.Interfaces[k].RxPackets = in.Begin.Interfaces[k].RxPackets + 1000
+			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
+			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1499_000
 		}), Loss, "40 % of the datagrams were lost: on server, behind server."},
+		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 980)
+			f.CallBytes = 44 * 1472
+			out, i := at(t, f, 0)
+			in, k := at(t, f, last(f))
+			out.End.Interfaces[i].TxPackets, out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxPackets+23, out.Begin.Interfaces[i].TxBytes+1500_000
+			in.End.Interfaces[k].RxPackets, in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxPackets+20, in.Begin.Interfaces[k].RxBytes+30_000
+		}), Loss, "98 % of the datagrams were lost: between client1.eth0 and server.eth0: neither"},
 		{"an interface that receives from others as well", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
 			in, k := at(t, f, last(f))
-			out.End.Interfaces[i].TxPackets = out.Begin.Interfaces[i].TxPackets + 1000
-			in.End.Interfaces[k].RxPackets = in.Begin.Interfaces[k].RxPackets + 1700
+			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
+			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 3500_000
 		}), Loss, "or on server behind it: no counter of drops has them"},
 		{"fragments for which the receiver has no memory", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)

@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -52,7 +53,7 @@ func (r roundTrip) String() string {
 // or window, would only wait longer; and processors that keep a queue filled are fast enough.
 func (s scene) behindLink(f record.Flow) string {
 	trip := s.roundTrip(f)
-	if s.known || !trip.grown || trip.few || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || !s.ownQueue(f, missing(f)) {
+	if s.known || !trip.grown || trip.few || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || s.whose(f) != ownQueue {
 		return ""
 	}
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
@@ -73,12 +74,19 @@ func steady(bins []int64) bool {
 		return false
 	}
 	var parts [windowParts]float64
-	sum := 0.0
 	for i := range parts {
 		for _, bytes := range bins[i*each : (i+1)*each] {
 			parts[i] += float64(bytes)
 		}
-		sum += parts[i]
+	}
+	return alike(parts)
+}
+
+// alike reports whether all parts have about as much.
+func alike(parts [windowParts]float64) bool {
+	sum := 0.0
+	for _, part := range parts {
+		sum += part
 	}
 	for _, part := range parts {
 		if math.Abs(part*windowParts-sum) > constant*sum {
@@ -86,6 +94,59 @@ func steady(bins []int64) bool {
 		}
 	}
 	return sum > 0
+}
+
+// arrived is what came in by the interface by which all flows from one host reach another, in
+// each part of the window; false: that was not read often enough. Unlike what the flows
+// received, it has the acknowledgements of the other direction, which take a part of a full
+// link, and not always the same.
+func (s scene) arrived(from, to string) (parts [windowParts]float64, read bool) {
+	name := ""
+	for _, f := range s.Flows {
+		if ends := f.Ends(); f.From == from && f.To == to {
+			if len(ends) == 0 || name != "" && name != ends[len(ends)-1].Interface {
+				return parts, false
+			}
+			name = ends[len(ends)-1].Interface
+		}
+	}
+	h, _ := s.Reading(to)
+	var first, last int64
+	times := 0
+	at := func(list []record.InterfaceCounters) {
+		for _, c := range list {
+			if c.Interface == name && c.AtNs > last {
+				first, last = cmp.Or(first, c.AtNs), c.AtNs
+				times++
+			}
+		}
+	}
+	at(h.Begin.Interfaces)
+	for _, sample := range h.Series {
+		at(sample.Interfaces)
+	}
+	at(h.End.Interfaces)
+	if times < 2*windowParts {
+		return parts, false
+	}
+	for i := range parts {
+		part := (last - first) / windowParts
+		d, ok := h.Between(name, first+int64(i)*part, first+int64(i+1)*part)
+		if !ok {
+			return parts, false
+		}
+		parts[i] = d.RxBytes
+	}
+	return parts, true
+}
+
+// even reports whether what went from one host to another had the same rate in each part of the
+// window.
+func (s scene) even(from, to string) bool {
+	if parts, read := s.arrived(from, to); read {
+		return alike(parts)
+	}
+	return steady(s.received(from, to))
 }
 
 // missing is the share of a flow's bytes that were lost. What was sent again although it had

@@ -83,22 +83,24 @@ func TestBehindLink(t *testing.T) {
 
 // TestWhoseQueue: of two directions whose round trips both wait in a queue between the hosts, the
 // one with an even rate fills it, though it be the slower one by far; the other's
-// acknowledgements wait there. Where neither or both are even, the faster one is taken for it.
+// acknowledgements wait there. Where neither or both are even, it is not known which, unless one
+// has lost something or both are about as fast.
 func TestWhoseQueue(t *testing.T) {
 	for _, test := range []struct {
 		name            string
 		uneven, against int64   // a part of the flow's own rate, and of the opposite direction's, in thousandths
 		times           float64 // the opposite direction is so many times as fast
-		lost            float64 // share of the flow's bytes
+		lost            float64 // share of the flow's bytes; below 0: of the other one's
 		want, why       string
 	}{
 		{"a slow link", 5, 200, 40, 0, FullLink, "packets were queued before a link on the path"},
 		{"the other direction's slow link", 200, 5, 0.02, 0, Acknowledgements, "its acknowledgements wait in a queue that the flows from server to client1 fill, which have an even rate"},
-		{"the faster of two even ones", 5, 5, 0.5, 0, FullLink, ""},
-		{"the slower of two even ones", 5, 5, 2, 0, CongestionWindow, "perhaps in the queue of the other direction"},
-		{"the slower of two uneven ones", 200, 200, 2, 0, CongestionWindow, "perhaps in the queue of the other direction"},
+		{"the faster of two even ones", 5, 5, 0.5, 0, "", "each direction alone tells which"},
+		{"the slower of two even ones", 5, 5, 2, 0, "", "each direction alone tells which"},
+		{"the faster of two uneven ones", 200, 200, 0.5, 0, "", "each direction alone tells which"},
 		{"its own short queue in the other direction's long one", 200, 5, 5, 0.004, CongestionWindow, "which have an even rate"},
 		{"a full link on a busy machine, beside another of its rate", 60, 5, 1.05, 0, FullLink, "packets were queued before a link on the path"},
+		{"the other direction's, which loses", 200, 200, 0.1, -0.004, Acknowledgements, "fill, which lose packets"},
 		{"two full links, of which its own is the slower one", 5, 5, 5, 0.004, FullLink, "packets were queued before a link on the path"},
 	} {
 		trial, over := sound()
@@ -107,6 +109,9 @@ func TestWhoseQueue(t *testing.T) {
 		f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs, f.GoodputBps = 6000, 24, 55e6
 		f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 30, 34
 		other := f
+		if test.lost < 0 {
+			other.RetransBytes, test.lost = int64(-test.lost*float64(max(f.SentBytes, f.AckedBytes))), 0
+		}
 		f.RetransBytes = int64(test.lost * float64(max(f.SentBytes, f.AckedBytes)))
 		other.ID, other.From, other.To, other.GoodputBps = "other", f.To, f.From, f.GoodputBps*test.times
 		bins := func(uneven int64) (list []int64) {
@@ -149,5 +154,50 @@ func TestMeanRTT(t *testing.T) {
 		if got := trial.Flows[0].LimitedWhy; !strings.Contains(got, test.want) {
 			t.Errorf("%v: %s, want %q", test.read, got, test.want)
 		}
+	}
+}
+
+// TestArrived: what comes in by an interface tells a full link from one that is not, where the
+// acknowledgements of the other direction take a changing part of it.
+func TestArrived(t *testing.T) {
+	trial, over := sound()
+	idleLinks(over)
+	f := trial.Flows[0]
+	f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs, f.GoodputBps = 36_000, 300, 4.5e6
+	f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 30, 34
+	trial.WindowS, f.BusyS = 4, 4
+	other := f
+	other.ID, other.From, other.To, other.GoodputBps = "other", f.To, f.From, 12.7e6
+	for i := range int64(20) {
+		f.Bins = append(f.Bins, 1e6+2e4*(i%8)) // less while the other is faster
+		other.Bins = append(other.Bins, 1e6+2e5*(i%8/4))
+	}
+	rate := func(host, name string, step func(i int64) uint64) {
+		h := reading(&trial, host)
+		h.Series = nil
+		c := record.InterfaceCounters{Interface: name}
+		var all []record.InterfaceCounters
+		for i := range int64(21) {
+			c.AtNs = 1 + i*2e8
+			all = append(all, c)
+			c.RxBytes += step(i)
+		}
+		h.Begin.Interfaces, h.End.Interfaces = all[:1], all[20:]
+		for _, c := range all[1:20] {
+			h.Series = append(h.Series, record.Sample{Interfaces: []record.InterfaceCounters{c}})
+		}
+	}
+	in := func(f record.Flow) string { return f.Ends()[len(f.Ends())-1].Interface }
+	other.Path = []string{f.Path[len(f.Path)-1], f.Path[0]}
+	f.Path = []string{f.Path[0], f.Path[len(f.Path)-1]}
+	rate(f.To, in(f), func(int64) uint64 { return 125_000 })
+	rate(f.From, in(other), func(i int64) uint64 { return 300_000 + 40_000*uint64(i%8/4) })
+	trial.Flows = []record.Flow{f, other}
+	attribute(&trial, over, false)
+	if got := trial.Flows[0]; got.LimitedBy != FullLink {
+		t.Errorf("the full link's: %q (%s)", got.LimitedBy, got.LimitedWhy)
+	}
+	if got := trial.Flows[1]; got.LimitedBy != Acknowledgements {
+		t.Errorf("the other's: %q (%s)", got.LimitedBy, got.LimitedWhy)
 	}
 }
