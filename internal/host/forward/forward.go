@@ -125,7 +125,7 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 		goal.TrialS, goal.ConfirmS = o.Search.Seconds(), o.Confirm.Seconds()
 		goal.PacketsPerS, goal.DatagramBytes = goal.RateBps/t.frameBits, int(size.Bytes+0.5)
 		if t.linkBps > 0 {
-			goal.LineShare = goal.PacketsPerS * (size.Bytes + 20) * 8 / t.linkBps // with preamble and gap
+			goal.LineShare = goal.PacketsPerS * (size.Bytes + gap) * 8 / t.linkBps
 		}
 		confirmed := stats.NewHistogram()
 		at := slices.IndexFunc(made, func(l record.LossTrial) bool { return l.Confirms && l.Pass && l.OfferedBps == goal.RateBps })
@@ -149,7 +149,7 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 func passes(l record.LossTrial, loss float64) bool { return l.ReceivedBps > 0 && l.LostShare <= loss }
 
 // limit is what the link carries of frames of this size; 0: not known.
-func (t *tester) limit() float64 { return t.linkBps * t.frameBits / (t.frameBits + 20*8) }
+func (t *tester) limit() float64 { return t.linkBps * t.frameBits / (t.frameBits + 8*gap) }
 
 func (t *tester) says(text string, loss, rate float64, length time.Duration, number int) string {
 	asked := "as fast as possible"

@@ -1,7 +1,6 @@
 package forward
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -29,6 +28,7 @@ type path struct {
 const (
 	sourcePort, echoPort = 49184, 7
 	checkSequence        = 4
+	gap                  = 8 + 12 // preamble, and distance to the next frame, in bytes (IEEE 802.3)
 	resolvePatience      = 3 * time.Second
 )
 
@@ -78,7 +78,11 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 		remote = first(o.Receive, between[1])
 	}
 	if local.Is6() != remote.Is6() || o.Router.IsValid() && o.Router.Is6() != remote.Is6() {
-		return nil, fmt.Errorf("frames from %s to %s by %s: expected addresses of one family", local, remote, cmp.Or(o.Router.String(), "a switch"))
+		text := fmt.Sprintf("frames from %s to %s", local, remote)
+		if o.Router.IsValid() {
+			text += " by router " + o.Router.String()
+		}
+		return nil, fmt.Errorf("%s: expected addresses of one family", text)
 	}
 	p := &path{router: o.Router.IsValid() || o.MAC != nil}
 	if p.to = o.To.Masked(); !o.To.IsValid() {
@@ -154,16 +158,12 @@ func resolve(ctx context.Context, c *netlink.Conn, name string, router netip.Add
 		if err := pause(ctx, waitEvery); err != nil {
 			return mac, err
 		}
-		list, err := c.Neighbours()
+		n, err := c.NextHop(to)
 		if err != nil {
 			return mac, err
 		}
-		for _, n := range list {
-			if n.Interface == name && n.Address == router.WithZone("") && n.MAC != "" {
-				if a, err := net.ParseMAC(n.MAC); err == nil && len(a) == len(mac) {
-					return [6]byte(a), nil
-				}
-			}
+		if a, err := net.ParseMAC(n.MAC); err == nil && len(a) == len(mac) && n.Interface == name && n.Address == router.WithZone("") {
+			return [6]byte(a), nil
 		}
 	}
 	return mac, fmt.Errorf("router %s does not answer on %s: expected an address of the device on the link of that interface, or --destination-mac", router, name)

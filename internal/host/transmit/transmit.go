@@ -27,8 +27,8 @@ type Source interface {
 	// Write writes the frame, which is handed over next; at is the instant on the clock of
 	// sched.Now.
 	Write(frame []byte, number, at int64)
-	// Handed tells that the frames from this number on, so many, are handed over at an
-	// instant. It is told again of frames that the interface refused.
+	// Handed is called just before n frames, from this number on, are handed over at an
+	// instant, and again for those that the interface refused.
 	Handed(number int64, n int, at int64)
 }
 
@@ -63,7 +63,7 @@ const (
 	refused          = 10 * time.Second
 )
 
-// run is a transmission under way.
+// run is a transmission that has begun.
 type run struct {
 	Result
 	from  Source
