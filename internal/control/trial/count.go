@@ -185,11 +185,11 @@ func datagrams(e ends) *record.Datagrams {
 	return d
 }
 
-// unfollowed is how long a datagram may be under way while none arrives; then it is lost. A
+// unfollowed is how long a datagram may be in flight while none arrives; then it is lost. A
 // receiver learns of a loss by a later datagram alone.
 const unfollowed = int64(time.Second)
 
-// countUnfollowed adds to the lost datagrams of the window those that were under way at its end
+// countUnfollowed adds to the lost datagrams of the window those that were in flight at its end
 // where none had arrived for so long, or in all of the window, and none did until the senders had
 // stopped; without those that were lost so at its beginning, when the next came as much later.
 func countUnfollowed(d *record.Datagrams, e ends, series []record.Sample) {

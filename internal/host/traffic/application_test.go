@@ -65,7 +65,7 @@ func TestApplications(t *testing.T) {
 				if asked.Transactions.Failed+asked.Transactions.Unanswered+asked.Transactions.Application.Errors+asked.Transactions.Late != 0 {
 					t.Errorf("asked %+v", asked.Transactions)
 				}
-				// The probes of the opening have been answered, too, and some were under way.
+				// The probes of the opening have been answered, too, and some were in flight.
 				slots := int64(max(1, spec.Connections) * max(1, spec.Pipeline))
 				if more := answered.Transactions.Done - asked.Transactions.Done; more < 1 || more > 2*slots+1 {
 					t.Errorf("%d transactions done, %d answered", asked.Transactions.Done, answered.Transactions.Done)

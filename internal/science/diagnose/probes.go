@@ -118,16 +118,16 @@ func probeUnanswered(h *host, p record.Probe) *record.Finding {
 	case len(p.ARP) > 0:
 		finding.Summary = fmt.Sprintf("%s answers ARP and no echo request: a firewall drops them, or its answers go elsewhere", p.Address)
 		finding.Evidence = append(finding.Evidence, "ARP is answered by "+join(p.ARP))
-		h.astray(p, p.Address, finding)
+		h.misdirected(p, p.Address, finding)
 	case !arpAsked:
-		h.astray(p, "the router", finding)
+		h.misdirected(p, "the router", finding)
 	}
 	return finding
 }
 
-// astray adds that packets for other MAC addresses arrived, if they did, and how to see where the one
-// that sends to this host, the peer or a router, sends.
-func (h *host) astray(p record.Probe, sender string, finding *record.Finding) {
+// misdirected adds that packets for other MAC addresses arrived, if they did, and how to see the
+// neighbour entry by which the sender, the peer or a router, addresses this host.
+func (h *host) misdirected(p record.Probe, sender string, finding *record.Finding) {
 	rows := h.forOtherMACs(p)
 	if len(rows) > 0 {
 		finding.Summary = fmt.Sprintf("%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its answers, by a wrong neighbour entry on %s", p.Address, p.Interface, sender)
@@ -174,7 +174,7 @@ func (h *host) whereAnswersGo(p record.Probe, peer string) []string {
 }
 
 // strayed names the peer whose answers may be what arrives by an interface for other MAC addresses;
-// empty: none was probed by it in vain.
+// empty: every peer probed by that interface answered, or none was probed.
 func (h *host) strayed(name string) string {
 	for _, p := range h.state.Probes {
 		if p.Interface == name && echoUnanswered(p) {

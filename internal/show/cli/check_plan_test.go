@@ -115,7 +115,7 @@ workload:
 	return plan
 }
 
-// TestPlanShapes: links with the same properties are told once, and each direction that differs.
+// TestPlanShapes: links with the same properties are one row, and a direction that differs is named.
 func TestPlanShapes(t *testing.T) {
 	const text = `
 study: paths

@@ -43,7 +43,7 @@ func TestAliasConnections(t *testing.T) {
 
 // TestConnections: the study's levels with a twenty-fifth of the connections. nginx as installed
 // keeps as many as its workers may have; with more, all are open, and each takes some
-// kilobytes of the kernel's memory, whoever serves.
+// kilobytes of the kernel's memory, with nginx and with linerate's own server.
 func TestConnections(t *testing.T) {
 	installed(t, "nginx")
 	manyConnections(t, slowFabric(t, "connections", "connections: 12500", "connections: 500", "connections: 100000", "connections: 4000",

@@ -24,7 +24,7 @@ const noticedWithin = 45*time.Second + 15*time.Second
 
 // TestVanishedClients: clients of which nothing comes any more, not even a FIN or RST, make
 // room for the next one in time, and leave nothing behind. One has just identified itself,
-// one waits for its window with a reply under way that is never acknowledged, one measures in
+// one waits for its window with a reply in flight that is never acknowledged, one measures in
 // both directions, and one is of iperf3.
 func TestVanishedClients(t *testing.T) {
 	kerneltest.Parallel(t)

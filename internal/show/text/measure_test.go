@@ -33,7 +33,7 @@ func TestMeasureTextDatagrams(t *testing.T) {
                               941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                               942 Mbit/s by interval
           lost 0.048 %        480 datagrams; 1,000,000 sent, 999,500 received, 3
-                              reordered, 1 duplicates, 20 under way or lost at
+                              reordered, 1 duplicates, 20 in flight or lost at
                               the end of the window
           jitter 12.3 µs      RFC 3550: smoothed difference between the spacing
                               of datagrams as sent and as received
@@ -135,7 +135,7 @@ func TestMeasureTextNeverSent(t *testing.T) {
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Received += 67
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 under way at the window's beginning") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 in flight at the window's beginning") {
 		t.Errorf("%s", got)
 	}
 }
