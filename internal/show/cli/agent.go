@@ -49,7 +49,9 @@ until Ctrl-C or SIGTERM, without privileges.`,
 				return usageError(errors.New("an agent is reached over its standard input and output, or by Prometheus: expected --stdio or --metrics"))
 			}
 			if !stdio {
-				return metrics.while(cmd.Context(), s.err, nil)
+				log := newLogWriter(s.err)
+				defer log.close()
+				return metrics.while(cmd.Context(), log, nil)
 			}
 			if o.Lease < time.Second {
 				return usageError(fmt.Errorf("--lease %v: expected at least 1s", o.Lease))

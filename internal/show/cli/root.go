@@ -66,10 +66,6 @@ func untilSignal() (ctx context.Context, stop func()) {
 	return ctx, stop
 }
 
-// lastWords is how long a command that a signal has ended waits for its error to be written:
-// what reads it may have stopped, and must not keep the process.
-const lastWords = 500 * time.Millisecond
-
 func sayLast(ctx context.Context, errs io.Writer, err error) {
 	written := make(chan struct{})
 	go func() {

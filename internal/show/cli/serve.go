@@ -162,7 +162,9 @@ func (f *serveFlags) serve(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	log := sessionLog{w: s.err}
+	w := newLogWriter(s.err)
+	defer w.close()
+	log := sessionLog{w: w}
 	if f.quiet {
 		log.w = io.Discard
 	}

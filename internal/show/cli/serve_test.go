@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,5 +84,32 @@ func TestCannotListen(t *testing.T) {
 	}
 	if err := cannotListen(t.Context(), denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestLogWriter: a log that is not read delays nobody; how many messages it lost is logged
+// when it is read again.
+func TestLogWriter(t *testing.T) {
+	r, w := io.Pipe()
+	l := newLogWriter(w)
+	say(l, "line\n")
+	for len(l.messages) > 0 { // until the write that is not read has begun
+		runtime.Gosched()
+	}
+	const lost = 3
+	for range logQueue + lost {
+		say(l, "line\n")
+	}
+	read := make(chan []byte)
+	go func() {
+		b, _ := io.ReadAll(r)
+		read <- b
+	}()
+	l.close()
+	w.Close()
+	text := string(<-read)
+	want := "line\n" + "3 messages not logged: the log was not read\n" + strings.Repeat("line\n", logQueue)
+	if text != want {
+		t.Errorf("%d bytes, want %d: %.200q", len(text), len(want), text)
 	}
 }

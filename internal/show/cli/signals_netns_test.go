@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 	"linerate/internal/kernel/kerneltest"
 )
 
-// unreadServer is a server whose output is a pipe that is full and not read.
+// unreadServer is a server whose standard error is a pipe that is full and not read, from
+// its first message on.
 func unreadServer(t *testing.T) *serverProcess {
 	t.Helper()
 	out, theirs, err := os.Pipe()
@@ -27,28 +29,27 @@ func unreadServer(t *testing.T) *serverProcess {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close() })
-	command := serverCommand()
-	command.Stdout, command.Stderr = theirs, theirs
-	s := startServerAs(t, command)
 	ours := another(t, theirs, os.O_WRONLY)
-	theirs.Close()
-	if err := out.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	for said := ""; !strings.Contains(said, "iperf3 clients are answered on"); {
-		part := make([]byte, 4096)
-		n, err := out.Read(part)
-		if said += string(part[:n]); err != nil {
-			t.Fatalf("the server does not listen: %v\n%s", err, said)
-		}
-	}
 	if err := ours.SetWriteDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ours.Write(make([]byte, 16<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatalf("the pipe is not full: %v", err)
 	}
-	return s
+	command := serverCommand()
+	command.Stdout, command.Stderr = theirs, theirs
+	s := startServerAs(t, command)
+	theirs.Close()
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", "127.0.0.1:"+hostilePort)
+		if err == nil {
+			c.Close()
+			return s
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the server does not listen: %v", err)
+		}
+	}
 }
 
 // another opens a pipe's end once more, with deadlines whatever the first has.

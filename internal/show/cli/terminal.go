@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"linerate/internal/model/plain"
+	"linerate/internal/model/unit"
 	"linerate/internal/show/text"
 )
 
@@ -112,10 +115,13 @@ func (f *filter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unfiltered is the stream under a filter.
+// unfiltered is the stream under a filter or a log.
 func unfiltered(w io.Writer) io.Writer {
-	if f, is := w.(*filter); is {
-		return f.to
+	switch w := w.(type) {
+	case *filter:
+		return w.to
+	case *logWriter:
+		return unfiltered(w.to)
 	}
 	return w
 }
@@ -124,4 +130,53 @@ func unfiltered(w io.Writer) io.Writer {
 func fileOf(w io.Writer) (file *os.File, is bool) {
 	file, is = unfiltered(w).(*os.File)
 	return file, is
+}
+
+// lastWords is how long a command that a signal has ended waits for its messages to be written:
+// what reads them may have stopped, and must not keep the process.
+const lastWords = 500 * time.Millisecond
+
+// logQueue is how many messages a log holds that are not written yet.
+const logQueue = 1000
+
+// logWriter is standard error of a process that others depend on. Write never waits: what
+// reads the log may have stopped, as a pager has, and a full pipe must not stop the server.
+// Messages beyond logQueue are dropped, and their number is logged when there is room again.
+type logWriter struct {
+	to       io.Writer
+	messages chan []byte
+	dropped  atomic.Int64
+	written  chan struct{} // closed after the last message
+}
+
+func newLogWriter(to io.Writer) *logWriter {
+	l := &logWriter{to: to, messages: make(chan []byte, logQueue), written: make(chan struct{})}
+	go func() {
+		defer close(l.written)
+		for m := range l.messages {
+			if n := l.dropped.Swap(0); n > 0 {
+				fmt.Fprintf(l.to, "%s not logged: the log was not read\n", unit.Plural(int(n), "message"))
+			}
+			_, _ = l.to.Write(m) // no error can be reported
+		}
+	}()
+	return l
+}
+
+func (l *logWriter) Write(p []byte) (int, error) {
+	select {
+	case l.messages <- bytes.Clone(p):
+	default:
+		l.dropped.Add(1)
+	}
+	return len(p), nil
+}
+
+// close writes what is queued, for at most lastWords. No Write may follow.
+func (l *logWriter) close() {
+	close(l.messages)
+	select {
+	case <-l.written:
+	case <-time.After(lastWords):
+	}
 }
