@@ -78,12 +78,18 @@ func figureIn(t *testing.T, pattern, printed string) float64 {
 	return n
 }
 
-// agree: two rates are the same within a share; the link decides both.
-func agree(t *testing.T, what string, a, b, within float64) {
+// agree: two rates are the same within a share; the link decides both. The other is measured
+// up to three times, as other processes of the machine take their part of it now and then.
+func agree(t *testing.T, what string, rate float64, other func() float64, within float64) {
 	t.Helper()
-	if ratio := a / b; !(ratio > 1-within && ratio < 1+within) {
-		t.Errorf("%s: %.4g/s and %.4g/s", what, a, b)
+	var others []float64
+	for range 3 {
+		others = append(others, other())
+		if ratio := rate / others[len(others)-1]; ratio > 1-within && ratio < 1+within {
+			return
+		}
 	}
+	t.Errorf("%s: %.4g/s and %.4g/s", what, rate, others)
 }
 
 // TestMeasureURL: nginx and nsd are measured by URL, and rates agree with those of wrk and
@@ -127,20 +133,26 @@ remote-control:
 		if m.Transactions == nil || m.Transactions.Application == nil || m.Transactions.Application.Outcomes["200"] < m.Transactions.Done*9/10 {
 			t.Fatalf("%+v %s", m.Transactions, said)
 		}
-		agree(t, "nginx by linerate and wrk", m.RatePerS, figureOf(t, `Requests/sec:\s+([0-9.]+)`, "wrk", "-t", "1", "-c", "4", "-d", "2", "http://10.0.0.1/file"), 0.1)
+		agree(t, "nginx by linerate and wrk", m.RatePerS, func() float64 {
+			return figureOf(t, `Requests/sec:\s+([0-9.]+)`, "wrk", "-t", "1", "-c", "4", "-d", "2", "http://10.0.0.1/file")
+		}, 0.1)
 
 		closed := m.RatePerS
-		m, _, said = measuredPlainly(t, "client", "http://10.0.0.1/file", "--connections", "4", "--duration", "2s", "--warmup", "300ms", "--repeats", "1", "--resolution", "10%", "--find-max", "latency_p50 <= 1s, errors <= 1%")
-		if m.FindMax == nil || m.FindMax.RatePerS == 0 {
-			t.Fatalf("%+v %s", m.FindMax, said)
-		}
-		agree(t, "nginx in a closed loop and on a schedule that it keeps", closed, m.FindMax.RatePerS, 0.15)
+		agree(t, "nginx in a closed loop and on a schedule that it keeps", closed, func() float64 {
+			m, _, said := measuredPlainly(t, "client", "http://10.0.0.1/file", "--connections", "4", "--duration", "2s", "--warmup", "300ms", "--repeats", "1", "--resolution", "10%", "--find-max", "latency_p50 <= 1s, errors <= 1%")
+			if m.FindMax == nil || m.FindMax.RatePerS == 0 {
+				t.Fatalf("%+v %s", m.FindMax, said)
+			}
+			return m.FindMax.RatePerS
+		}, 0.15)
 
 		m, _, said = measuredPlainly(t, "client", "dns://10.0.0.1/www.example.test", "--connections", "4", "--pace", "1000", "--duration", "2s")
 		if m.Transactions == nil || m.Transactions.Application.Outcomes["NOERROR"] < m.Transactions.Done*9/10 || m.Transactions.Done == 0 {
 			t.Fatalf("%+v %s", m.Transactions, said)
 		}
-		agree(t, "nsd by linerate and dnsperf", m.RatePerS, figureOf(t, `Queries per second:\s+([0-9.]+)`, "dnsperf", "-s", "10.0.0.1", "-d", queries, "-Q", "1000", "-l", "2"), 0.1)
+		agree(t, "nsd by linerate and dnsperf", m.RatePerS, func() float64 {
+			return figureOf(t, `Queries per second:\s+([0-9.]+)`, "dnsperf", "-s", "10.0.0.1", "-d", queries, "-Q", "1000", "-l", "2")
+		}, 0.1)
 
 		// What the server refuses, and what is not there.
 		for _, c := range []struct {
@@ -177,8 +189,8 @@ func TestMeasureMail(t *testing.T) {
 			t.Errorf("%+v", phases)
 		}
 		const mails = 400
-		seconds := figureOf(t, `real\s+([0-9.]+)`, "bash", "-c", fmt.Sprintf("TIMEFORMAT='real %%R'; time %s -s 4 -m %d -l 100000 10.0.0.1:25", installed(t, "smtp-source"), mails))
-		agree(t, "SMTP by linerate and smtp-source", m.RatePerS, mails/seconds, 0.3) // whose time begins with its start
-
+		agree(t, "SMTP by linerate and smtp-source", m.RatePerS, func() float64 {
+			return mails / figureOf(t, `real\s+([0-9.]+)`, "bash", "-c", fmt.Sprintf("TIMEFORMAT='real %%R'; time %s -s 4 -m %d -l 100000 10.0.0.1:25", installed(t, "smtp-source"), mails))
+		}, 0.3) // whose time begins with its start
 	})
 }
