@@ -44,3 +44,27 @@ func TestApart(t *testing.T) {
 		t.Logf("%d blocks: %d, %d, %d", blocks, named, found, halves)
 	}
 }
+
+// TestEffectOfFew: a difference beyond the margin that is that of one trial has no verdict, though
+// the interval shows the small one of the others; one that the others show as well has.
+func TestEffectOfFew(t *testing.T) {
+	for name, test := range map[string]struct {
+		base, level []float64
+		verdict     string
+		why         string
+	}{
+		"one of the baseline":   {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6}, record.Inconclusive, "1.01× without trial 2 (off), so far from the others"},
+		"all but one":           {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{388.4, 388.3, 387.8, 388.6}, record.Improves, ""},
+		"none":                  {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{298.4, 298.3, 297.8, 298.6}, record.Improves, ""},
+		"no more than a jitter": {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6}, record.NoDifference, ""},
+	} {
+		factors, trials := judged(func(t *record.Trial, v float64) { t.GoodputBps, t.LimitBps = v, 286.9 }, test.base, test.level)
+		for i := range trials {
+			trials[i].Order, trials[i].Treatment = trials[i].Block, trials[i].Levels["f"]
+		}
+		e := levelEffects(factors, trials, metric.Goodput)[0]
+		if e.Verdict != test.verdict || e.Why != test.why {
+			t.Errorf("%s: %s, %q, want %s, %q; %+v", name, e.Verdict, e.Why, test.verdict, test.why, e.Ratio)
+		}
+	}
+}

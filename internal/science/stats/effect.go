@@ -3,7 +3,9 @@ package stats
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -97,6 +99,11 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 	}
 	base, level, missing := c.pairs(r)
 	j := paired.judge(in.Side(base, r), in.Side(level, r), r, confidence, in.run.Margin, names{"the baseline", "block"})
+	if j.Difference == nil && (j.Verdict == record.Improves || j.Verdict == record.Worsens) {
+		if why := in.few(base, level, r); why != "" {
+			j.P, j.Verdict, j.Why = 1, record.Inconclusive, why
+		}
+	}
 	e.Ratio, e.Difference, e.P, e.Verdict, e.Why, e.Blocks = j.Ratio, j.Difference, j.P, j.Verdict, j.Why, len(base)
 	if missing > 0 {
 		e.Verdict, e.P = record.Inconclusive, 1
@@ -106,6 +113,29 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 		}
 	}
 	return e
+}
+
+// few says that two sides differ by the trials that stand apart, and by the others less than
+// the margin. One such trial does not tell how often there is one, nor that the treatment is
+// its cause, whatever small difference the interval shows beside it. It is empty otherwise.
+func (in *Inference) few(base, level []*record.Trial, r metric.Metric) string {
+	var apart []string
+	those := in.Apart(r)
+	others := func(trials []*record.Trial) (values []float64) {
+		for _, t := range trials {
+			if value, _ := r.Value(t); slices.Contains(those, t) {
+				apart = append(apart, fmt.Sprintf("trial %d (%s)", t.Order, t.Treatment))
+			} else {
+				values = append(values, value)
+			}
+		}
+		return values
+	}
+	b, l := Median(others(base)), Median(others(level))
+	if len(apart) == 0 || b <= 0 || math.Abs(l/b-1) > in.run.Margin {
+		return ""
+	}
+	return fmt.Sprintf("%.2f× without %s, so far from the others", l/b, strings.Join(apart, ", "))
 }
 
 // pairs are the trials of the blocks that have both, with values; missing is how many
