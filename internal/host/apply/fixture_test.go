@@ -152,6 +152,7 @@ func everyKind() map[string]setting.Setting {
 	all := map[string]setting.Setting{
 		"sysctl":                     parameter("net.ipv4.conf.all.arp_ignore", "1"),
 		"sysctl of several values":   parameter("net.ipv4.tcp_rmem", "4096 65536 1000000"),
+		"sysctl's first values":      parameter("net.ipv4.tcp_wmem", "4096 65536"),
 		"sysctls in order":           {Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_sack", Value: "0"}, {Key: "net.ipv4.tcp_dsack", Value: "0"}}},
 		"ip_forward":                 parameter("net.ipv4.ip_forward", "1"),
 		"conf.all.forwarding":        parameter("net.ipv4.conf.all.forwarding", "1"),

@@ -75,8 +75,19 @@ func (t *sysctl) read() (State, error) {
 	return State{Text: value}, err
 }
 
-func (t *sysctl) plan(State) (State, error) {
-	return State{Text: strings.Join(strings.Fields(t.value), " ")}, nil
+// plan completes a list of numbers: of a value that has fewer, the kernel leaves the rest as
+// they are (proc_dointvec).
+func (t *sysctl) plan(prior State) (State, error) {
+	value, is := strings.Fields(t.value), strings.Fields(prior.Text)
+	if len(value) > 0 && len(value) < len(is) && !slices.ContainsFunc(slices.Concat(value, is), notNumber) {
+		value = append(value, is[len(value):]...)
+	}
+	return State{Text: strings.Join(value, " ")}, nil
+}
+
+func notNumber(word string) bool {
+	_, err := strconv.ParseInt(word, 0, 64)
+	return err != nil
 }
 
 func (t *sysctl) change(next State) error {
