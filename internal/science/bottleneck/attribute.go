@@ -162,6 +162,9 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	full := carried != ""
 	own := full && f.GoodputBps >= fair*s.evenShare(link) // and its part of the link
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
+	// Bursts queue before a link that is not full, too. What it did not carry is the flow's own
+	// doing if that waited for its window or buffer for as long.
+	bursts := full && !link.Full() && max(rwnd, sndbuf, f.SndbufFullShare) >= 1-link.Share()
 	busy, exhausted := s.exhausted(f)
 	behind := ""
 	if exhausted {
@@ -174,6 +177,10 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return Application, fmt.Sprintf("%s of its program's write cap of %s", unit.FormatPercent(f.GoodputBps/f.WriteCapBps), unit.FormatRate(f.WriteCapBps))
 	case reaches(f, f.RateCapBps) && !(full && f.RateCapBps*atCap > f.GoodputBps):
 		return RateCap, fmt.Sprintf("%s of its pacing of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
+	case bursts && rwnd > max(sndbuf, f.SndbufFullShare):
+		return s.receiver(f, rwnd, busy, exhausted)
+	case bursts:
+		return s.buffer(f, sndbuf)
 	case full:
 		return FullLink, carried
 	case s.WindowS < least && missing(f) < shortQueue: // lost segments are late, too

@@ -10,7 +10,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -321,46 +320,6 @@ func TestNeedless(t *testing.T) {
 		}
 		if strings.Contains(f.LimitedWhy, test.lacks) {
 			t.Errorf("%s: %q", test.name, f.LimitedWhy)
-		}
-	}
-}
-
-// TestQueue: where a queue stands before a link in most readings, that link is
-// full, also when losses keep its rate below what it could carry.
-func TestQueue(t *testing.T) {
-	for _, test := range []struct {
-		waits int
-		times unit.BitRate // the link's rate over what it carries, nearly
-		want  string
-	}{{0, 1.25, CongestionWindow}, {5, 1.25, CongestionWindow}, {6, 1.25, FullLink}, {12, 1.25, FullLink},
-		{6, 2, CongestionWindow}, {10, 2, CongestionWindow}, {11, 2, FullLink}} {
-		trial, over := sound()
-		for i := range over.Links {
-			over.Links[i].Rate *= test.times
-		}
-		f := &trial.Flows[0]
-		h := reading(&trial, f.From)
-		backlog := func(i int) []record.QdiscCounters {
-			q := record.QdiscCounters{Interface: "eth0", Kind: "tbf"}
-			if i < test.waits {
-				q.Backlog = 1514
-			}
-			return []record.QdiscCounters{q}
-		}
-		h.Begin.Qdiscs, h.End.Qdiscs = backlog(0), backlog(1)
-		h.Series = nil
-		for i := 2; i < 12; i++ {
-			h.Series = append(h.Series, record.Sample{Qdiscs: backlog(i)})
-		}
-		attribute(&trial, over, true)
-		if f.LimitedBy != test.want {
-			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
-		}
-		// What netem delays is no queue.
-		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
-		attribute(&trial, over, true)
-		if f.LimitedBy != CongestionWindow {
-			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy, f.LimitedWhy, CongestionWindow)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // TestAcknowledgements: where the queue that makes a flow's round trips long is that of a
@@ -89,6 +90,55 @@ func TestOwnShaper(t *testing.T) {
 		f = &trial.Flows[0]
 		if found := f.LimitedBy == FullLink && strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
 			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, f.LimitedWhy)
+		}
+	}
+}
+
+// TestQueue: where a queue stands before a link in most readings, that link is
+// full, also when losses keep its rate below what it could carry. Where the flow waited for its
+// buffer or window for as long as the link was idle, these hold it back.
+func TestQueue(t *testing.T) {
+	for _, test := range []struct {
+		waits  int
+		times  unit.BitRate // the link's rate over what it carries, nearly
+		want   string
+		waited func(f *record.Flow)
+	}{{0, 1.25, CongestionWindow, nil}, {5, 1.25, CongestionWindow, nil}, {6, 1.25, FullLink, nil}, {12, 1.25, FullLink, nil},
+		{6, 2, CongestionWindow, nil}, {10, 2, CongestionWindow, nil}, {11, 2, FullLink, nil},
+		{10, 1.25, SendBuffer, func(f *record.Flow) { f.SndbufLimitedS = 0.45 * f.BusyS }},
+		{10, 1.25, SendBuffer, func(f *record.Flow) { f.SndbufFullShare = 0.45 }},
+		{10, 1.25, ReceiverWindow, func(f *record.Flow) { f.RwndLimitedS = 0.45 * f.BusyS }},
+		{10, 1.25, FullLink, func(f *record.Flow) { f.SndbufLimitedS = 0.1 * f.BusyS }}} {
+		trial, over := sound()
+		for i := range over.Links {
+			over.Links[i].Rate *= test.times
+		}
+		f := &trial.Flows[0]
+		if test.waited != nil {
+			test.waited(f)
+		}
+		h := reading(&trial, f.From)
+		backlog := func(i int) []record.QdiscCounters {
+			q := record.QdiscCounters{Interface: "eth0", Kind: "tbf"}
+			if i < test.waits {
+				q.Backlog = 1514
+			}
+			return []record.QdiscCounters{q}
+		}
+		h.Begin.Qdiscs, h.End.Qdiscs = backlog(0), backlog(1)
+		h.Series = nil
+		for i := 2; i < 12; i++ {
+			h.Series = append(h.Series, record.Sample{Qdiscs: backlog(i)})
+		}
+		attribute(&trial, over, true)
+		if f.LimitedBy != test.want {
+			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
+		}
+		// What netem delays is no queue.
+		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
+		attribute(&trial, over, true)
+		if f.LimitedBy != CongestionWindow {
+			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy, f.LimitedWhy, CongestionWindow)
 		}
 	}
 }

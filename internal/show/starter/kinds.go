@@ -121,8 +121,8 @@ func path(v values) error {
 	v["bdp"] = bdp
 	v["delay"] = unit.Duration(rtt / 2)
 	v["warmup"] = unit.Duration(max(time.Second, 40*rtt))
-	// What held a flow back shows in fifty round trips.
-	v["duration"] = unit.Duration(max(3*time.Second, 50*rtt, study.ProbeWindow(float64(rate))))
+	// What held a flow back shows in fifty round trips, which are a little longer than the path's.
+	v["duration"] = unit.Duration(max(3*time.Second, 60*rtt, study.ProbeWindow(float64(rate))))
 	return nil
 }
 
