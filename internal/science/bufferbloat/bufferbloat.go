@@ -74,8 +74,12 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 	if lost := lostShare(flows); lost >= audible && l.Grade != "" {
 		l.Note = fmt.Sprintf("by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too", unit.FormatPercent(lost))
 	}
-	if at := ownInterface(flows, hosts); at != "" && l.Grade != "" && l.BufferDelayUs < shortUs {
-		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at)
+	switch at := ownInterfaces(flows, hosts); {
+	case len(at) == 0 || l.Grade == "" || l.BufferDelayUs >= shortUs:
+	case len(at) == 1:
+		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at[0])
+	default:
+		l.Note = fmt.Sprintf("the full links are the senders' own interfaces (%s): TCP small queues keep their queues short, a router's would fill", strings.Join(at, ", "))
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)
@@ -114,21 +118,26 @@ func heldByItself(flows []record.Flow) (by string, own bool) {
 // carries, where it is that link: another one would be as fast within a tenth.
 const nearlyFull = 0.9
 
-// ownInterface is the full link of TCP flows where that is the interface of the host that sends
-// them, with a shaper; empty: it is not known to be. TCP small queues (tcp_limit_output_bytes,
-// ip-sysctl.rst) bound what a flow has in the queues of its own host.
-func ownInterface(flows []record.Flow, hosts []record.HostReading) string {
-	for _, f := range flows {
-		if f.LimitedBy != bottleneck.FullLink || flow.Of(f.Protocol).Transport != flow.TCP {
-			return ""
-		}
-	}
+// ownInterfaces are the full links of TCP flows where these are interfaces of the hosts that send
+// them, with a shaper; none: of a flow it is not known to be. TCP small queues
+// (tcp_limit_output_bytes, ip-sysctl.rst) bound what a flow has in the queues of its own host.
+func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []string) {
+	full := map[string]string{} // by host
 	for l := range limits.Loads(hosts, nil) {
-		if l.Out && l.Share() >= nearlyFull && len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return f.From != l.At.Node }) {
-			return l.At.Node + " " + l.At.Interface
+		if l.Out && l.Share() >= nearlyFull {
+			full[l.At.Node] = l.At.Node + " " + l.At.Interface
 		}
 	}
-	return ""
+	for _, f := range flows {
+		at := full[f.From]
+		if at == "" || f.LimitedBy != bottleneck.FullLink || flow.Of(f.Protocol).Transport != flow.TCP {
+			return nil
+		}
+		if !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	return list
 }
 
 func percent(more, of float64) float64 {

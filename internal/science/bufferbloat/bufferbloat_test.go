@@ -137,7 +137,29 @@ func TestOwnInterface(t *testing.T) {
 				}
 			}
 		}
-		l := Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 1000 + test.delayUs}, flows, trial.Hosts)
+		judge := func(flows []record.Flow) *record.Latency {
+			return Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 1000 + test.delayUs}, flows, trial.Hosts)
+		}
+		// The other direction, whose link is full elsewhere or at its own sender.
+		back := flows[0]
+		back.From, back.To = back.To, back.From
+		if l := judge(append(slices.Clone(flows), back)); l.Note != "" {
+			t.Errorf("%+v, and back through another link: %q", test, l.Note)
+		}
+		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == back.From })]
+		theirs.Snapshot.Interfaces = slices.Clone(theirs.Snapshot.Interfaces)
+		at := ""
+		for _, d := range theirs.Deltas() {
+			for i := range theirs.Snapshot.Interfaces {
+				if s := &theirs.Snapshot.Interfaces[i]; s.Interface == d.Interface && d.TxBps() > 0 && at == "" {
+					at, s.Shaper = back.From+" "+s.Interface, &record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
+				}
+			}
+		}
+		if l := judge(append(slices.Clone(flows), back)); strings.Contains(l.Note, "own interfaces ("+flows[0].From+" "+port+", "+at+")") != test.want || (l.Note != "") != test.want {
+			t.Errorf("%+v, and back: %q", test, l.Note)
+		}
+		l := judge(flows)
 		if found := strings.Contains(l.Note, "own interface ("+flows[0].From+" "+port+")"); found != test.want || (l.Note != "") != test.want {
 			t.Errorf("%+v: %q", test, l.Note)
 		}
