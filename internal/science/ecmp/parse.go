@@ -67,8 +67,7 @@ func ParsePolicy(text string) (int, error) {
 	if n := slices.Index(policies, name); n >= 0 {
 		return n, nil
 	}
-	names := slices.Concat(policies, slices.Sorted(maps.Keys(bonding)))
-	return 0, fmt.Errorf("%q is no hash policy, which is 0 to 3 or a name%s", text, source.DidYouMean(text, names))
+	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, %s, or that of a bond, %s", text, source.Or(policies), source.Or(slices.Sorted(maps.Keys(bonding))))
 }
 
 // BondPolicy is the xmit_hash_policy that a text is which ParsePolicy reads; empty: it is one of

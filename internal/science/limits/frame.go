@@ -203,8 +203,7 @@ func (f Frame) Parts() []Part {
 }
 
 // Tunnels are what tunnels add to each packet over IPv4, in bytes: its header of 20, and
-// that of the tunnel with an Ethernet header where it carries frames. Over IPv6 each adds
-// 20 more.
+// that of the tunnel with an Ethernet header where it carries frames.
 var Tunnels = map[string]int{
 	"ipip":      ipv4Header,                                  // RFC 2003
 	"gre":       ipv4Header + 4,                              // RFC 2784, without key and sequence number
@@ -213,8 +212,16 @@ var Tunnels = map[string]int{
 	"wireguard": ipv4Header + udpHeader + 32,                 // type, receiver, counter and tag of a transport message
 }
 
-// OverIPv6 is what a tunnel adds more over IPv6, in bytes.
-const OverIPv6 = ipv6Header - ipv4Header
+// OverIPv6 is what a tunnel adds over IPv6, in bytes: its header of 40 in place of 20 and, of
+// ipip and gre, 8 for the encapsulation limit (RFC 2473, section 4.1.1), a destination option that
+// Linux's ip6tnl and ip6gre add unless they have encaplimit none.
+func OverIPv6(tunnel string) int {
+	bytes := Tunnels[tunnel] + ipv6Header - ipv4Header
+	if tunnel == "ipip" || tunnel == "gre" {
+		bytes += 8
+	}
+	return bytes
+}
 
 // Through is the frame of a link whose packets go through a tunnel: what the tunnel adds
 // is taken out of the MTU.

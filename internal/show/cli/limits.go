@@ -22,7 +22,7 @@ func newLimitsCommand(s streams) *cobra.Command {
 		Args:  knownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLimitsGoodputCommand(s), newLimitsBDPCommand(s), newLimitsECMPCommand(s))
+	cmd.AddCommand(newLimitsGoodputCommand(s), newLimitsBDPCommand(s), newLimitsECMPCommand(s), newLimitsBondCommand(s))
 	return cmd
 }
 
@@ -68,7 +68,7 @@ rate) does not count these: use --shaped.`,
 	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
 	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
 	valueVar(flags, &f.tunnel, oneOf(slices.Sorted(maps.Keys(limits.Tunnels))...), "tunnel", "string", "", "packets go through a tunnel over this link: "+source.Or(slices.Sorted(maps.Keys(limits.Tunnels)))+";\n--mtu is the link's, of which the tunnel takes its headers")
-	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4", "what the tunnel's own packets are: ipv4 or ipv6")
+	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4", "what the tunnel's own packets are: ipv4 or ipv6;\nover ipv6, ipip and gre have the 8 bytes of Linux's encapsulation limit")
 	numberVar(flags, &f.link.VLANs, 0, 2, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")
@@ -90,7 +90,7 @@ func (f goodputFlags) frame() (limits.Frame, error) {
 	if f.tunnel != "" {
 		added := limits.Tunnels[f.tunnel]
 		if f.underlay == "ipv6" {
-			added += limits.OverIPv6
+			added = limits.OverIPv6(f.tunnel)
 		}
 		frame = frame.Through(added)
 	}

@@ -51,7 +51,7 @@ said beside them. With --window, also the highest rate with such a window; with
 	flags := cmd.Flags()
 	valueVar(flags, &f.path.RateBps, bitsPerSecond, "rate", "rate", "1gbit", "rate of the path's slowest link")
 	latencyVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
-	valueVar(flags, &f.window, unit.ParseSize, "window", "size", "", "a window to compare with the path, such as 64KiB")
+	valueVar(flags, &f.window, unit.ParseSize, "window", "size", "", "TCP window, in bytes in flight, to compare with the path, such as 64KiB; a socket buffer (iperf3 -w) is another thing")
 	valueVar(flags, &f.answer, unit.ParseSize, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
 	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "initial congestion window in segments: initcwnd of the sender's route")
 	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")

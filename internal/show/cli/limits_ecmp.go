@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,7 +18,7 @@ import (
 	"linerate/internal/show/present"
 )
 
-// ecmpFlags are the flags of `linerate limits ecmp`.
+// ecmpFlags are the flags of `linerate limits ecmp` and `linerate limits bond`.
 type ecmpFlags struct {
 	asked                 ecmp.Question // without its links and flows
 	links, tiers, second  int
@@ -29,16 +30,15 @@ type ecmpFlags struct {
 
 func newLimitsECMPCommand(s streams) *cobra.Command {
 	var f ecmpFlags
-	cmd := &cobra.Command{
-		Use:     "ecmp",
-		Aliases: []string{"bond"},
-		Short:   "Compute how much flows hashed onto equal-cost links carry",
+	cmd := f.command(s, cobra.Command{
+		Use:   "ecmp",
+		Short: "Compute how much flows hashed onto equal-cost links carry",
 		Long: `Compute how much flows carry together when a host or router hashes them onto
 equal-cost links: mean and scatter, how often a link stays idle, how many flows
 are enough. Each flow stays on one link, and flows share a link fairly: a link
 with one flow is full, and a link without flows carries nothing. Without --flows
-the answer is how many flows use all links, with which probability. The members
-of a bond are such links, too (limits bond: --policy is layer3+4 then, unless given).
+the answer is how many flows use all links, with which probability. limits bond
+computes the same of a bond's members.
 
 With --tiers 2 the router behind each link splits again, with a seed of its own
 or with the same one, which leaves links idle for good (polarisation). With
@@ -53,51 +53,75 @@ Rates are those of links; limits goodput computes the payload.`,
   linerate limits ecmp --links 4 --flows 40 --policy l3 --pairs 8
   linerate limits ecmp --links 4 --flows 64 --tiers 2 --second-rate 250mbit
   linerate limits ecmp --links 16 --hosts 10000 --flows 1000000 --json`,
-		Annotations: map[string]string{flagSections: `Common flags: links rate flows weights target policy json
-			Hashing: fields pairs sizes
-			Two tiers: tiers second-links second-rate
-			A Clos network: hosts hosts-per-leaf host-rate
-			Draws: replicates seed`},
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.CalledAs() == "bond" && !f.flags.Changed("policy") { // whose policies have other names
-				if err := f.flags.Set("policy", "layer3+4"); err != nil {
-					return err
-				}
-			}
-			if !f.flags.Changed("flows") {
-				return f.needed(s)
-			}
-			q, err := f.question()
-			if err != nil {
-				return usageError(err)
-			}
-			var answer any
-			var shown document.Document
-			found := make(chan struct{})
-			go func() {
-				defer close(found)
-				if q.Fabric.Hosts > 0 {
-					forecast := q.Simulate()
-					answer, shown = forecast, present.FabricForecast(forecast)
-					return
-				}
-				forecast := q.Forecast()
-				answer, shown = forecast, present.ECMPForecast(forecast)
-			}()
-			select {
-			case <-found:
-			case <-cmd.Context().Done(): // nothing is held that the end of the process does not free
-				return statusError{ExitInterrupted, errors.New("interrupted: fewer --replicates or --flows take less time")}
-			}
-			return s.answer(f.asJSON, answer, asText(shown))
-		},
-	}
-	f.define(cmd.Flags())
+	})
+	f.define(cmd.Flags(), "l4")
 	return cmd
 }
 
-func (f *ecmpFlags) define(flags *pflag.FlagSet) {
+func newLimitsBondCommand(s streams) *cobra.Command {
+	var f ecmpFlags
+	cmd := f.command(s, cobra.Command{
+		Use:   "bond",
+		Short: "Compute how much flows hashed onto the members of a bond carry",
+		Long: `Compute how much flows carry together when a bond (802.3ad, balance-xor) hashes
+them onto its members by its xmit_hash_policy: mean and scatter, how often a member
+stays idle, how many flows are enough. Each flow stays on one member. Without
+--flows the answer is how many flows use all members, with which probability.
+Each direction is hashed by the end that sends it.
+
+Rates are those of links; limits goodput computes the payload.`,
+		Example: `  linerate limits bond --links 2
+  linerate limits bond --links 4 --flows 8
+  linerate limits bond --links 4 --flows 8 --policy layer2 --pairs 2`,
+	})
+	f.define(cmd.Flags(), "layer3+4")
+	return cmd
+}
+
+// command is the verb of a hash that these flags are of.
+func (f *ecmpFlags) command(s streams, cmd cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{flagSections: `Common flags: links rate flows weights target policy json
+		Hashing: fields pairs sizes
+		Two tiers: tiers second-links second-rate
+		A Clos network: hosts hosts-per-leaf host-rate
+		Draws: replicates seed`}
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return f.answer(cmd.Context(), s) }
+	return &cmd
+}
+
+// answer is the forecast of so many flows, or how many are enough.
+func (f *ecmpFlags) answer(ctx context.Context, s streams) error {
+	if !f.flags.Changed("flows") {
+		return f.needed(s)
+	}
+	q, err := f.question()
+	if err != nil {
+		return usageError(err)
+	}
+	var answer any
+	var shown document.Document
+	found := make(chan struct{})
+	go func() {
+		defer close(found)
+		if q.Fabric.Hosts > 0 {
+			forecast := q.Simulate()
+			answer, shown = forecast, present.FabricForecast(forecast)
+			return
+		}
+		forecast := q.Forecast()
+		answer, shown = forecast, present.ECMPForecast(forecast)
+	}()
+	select {
+	case <-found:
+	case <-ctx.Done(): // nothing is held that the end of the process does not free
+		return statusError{ExitInterrupted, errors.New("interrupted: fewer --replicates or --flows take less time")}
+	}
+	return s.answer(f.asJSON, answer, asText(shown))
+}
+
+// define defines the flags, with the hash policy of the verb.
+func (f *ecmpFlags) define(flags *pflag.FlagSet, policy string) {
 	flags.SortFlags = false
 	f.flags = flags
 	q := &f.asked
@@ -105,7 +129,7 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of all links, or a list with the rate of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
 	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
-	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom; or that of a\nbond: layer2, layer2+3, layer3+4")
+	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", policy, "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom; or that of a\nbond: layer2, layer2+3, layer3+4")
 	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
 	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
 	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")

@@ -328,21 +328,22 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("", "more than 65,535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
 	}
 	if l.Window > 0 {
-		line("", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
+		line("window", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
+		line("", "bytes in flight, not a socket buffer: measure --window and iperf3 -w set SO_RCVBUF, which Linux doubles")
 	}
 	line("slow start", "%s, %.3g s, until that much is in flight", unit.Plural(l.Rounds, "round trip"), l.SlowS)
 	if l.Answer > 0 {
 		line("answer", "%s bytes on a new connection that begins with %s:", unit.FormatCount(l.Answer), unit.Plural(l.First, "segment"))
 		line("", "%s, %.3g s; fewer is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
 	}
-	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
-	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
+	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.BDPBytes, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
+	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.BDPBytes, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {
 			allowing("receiver", "net.ipv4.tcp_rmem='4096 131072", l.TCPRmem, limits.LinuxRmem),
 			allowing("sender", "net.ipv4.tcp_wmem='4096 16384", l.TCPWmem, limits.LinuxWmem),
-		}, {document.Prose{Text: "tcp_rmem is 4 × BDP: about half of a receive buffer is advertised, and it also holds what waits behind a lost segment. " +
+		}, {document.Prose{Text: "tcp_rmem is 4 × BDP: half of a receive buffer or more is advertised, and it also holds what waits behind a lost segment. " +
 			"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
 			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
@@ -358,11 +359,15 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 }
 
 // enoughBy says whether what this host allows is enough, if it is that end; where that is
-// not known, whether Linux's default is.
-func enoughBy(needed, here, normally int64, end string) string {
+// not known, whether Linux's default is. Twice the BDP fills the path while nothing is lost: at
+// least half of a receive buffer is advertised, and a writer that waits is woken when a third of
+// the send buffer is free.
+func enoughBy(bdp float64, needed, here, normally int64, end string) string {
 	switch {
 	case here >= needed:
 		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(here), end)
+	case float64(here) >= 2*bdp:
+		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(here), end)
 	case here > 0:
 		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
 	case needed <= normally:

@@ -24,7 +24,8 @@ func TestBDPHere(t *testing.T) {
 		sender     string
 	}{
 		{12_500_000, 4 << 20, "; this host allows 12,500,000, enough if it receives", "; this host allows 4,194,304, too little if it sends"},
-		{12_499_999, 9_375_000, "; this host allows 12,499,999, too little if it receives", "; this host allows 9,375,000, enough if it sends"},
+		{6_249_999, 6_250_000, "; this host allows 6,249,999, too little if it receives", "; this host allows 6,250,000, enough without loss if it sends"},
+		{12_499_999, 9_375_000, "; this host allows 12,499,999, enough without loss if it receives", "; this host allows 9,375,000, enough if it sends"},
 		{0, 0, "", ""},
 	} {
 		l := limits.Path{RateBps: 1e9, RTTS: 0.025, Segment: 1448}.Buffers(0, 0, limits.FirstWindow)
