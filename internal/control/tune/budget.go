@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
@@ -62,6 +63,22 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 	if proof > 0 {
 		text += fmt.Sprintf(", and the proof of what is kept %s", unit.FormatTime(proof))
 	}
-	return 0, &InputError{fmt.Errorf("%s; expected at least %s, fewer settings, or shorter trials than %s (--set workload.duration=…)", text,
-		unit.FormatTime(need+proof+time.Second), unit.FormatTime(trial))}
+	return 0, &InputError{fmt.Errorf("%s; expected at least %s, or fewer settings%s", text,
+		unit.FormatTime(need+proof+time.Second), shorter(plan, trial-whole/time.Duration(blocks*len(plan.Treatments)+reserve)))}
+}
+
+// shorter proposes windows that are shorter by a time, in steps of 100 ms; empty: they would be
+// too short for half a second of traffic, or for the percentiles of a probe.
+func shorter(plan *study.Plan, by time.Duration) string {
+	least := 500 * time.Millisecond
+	for _, name := range plan.Study.Responses {
+		if m, _ := metric.Find(name); m.Quantile > 0 {
+			least = study.ProbeWindow(0)
+		}
+	}
+	is := time.Duration(plan.Treatments[0].Workload.Duration)
+	if window := (is - by).Truncate(100 * time.Millisecond); window >= least {
+		return fmt.Sprintf(", or --set workload.duration=%s in place of %s", unit.Duration(window), unit.Duration(is))
+	}
+	return ""
 }

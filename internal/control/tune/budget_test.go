@@ -20,14 +20,29 @@ func TestBudget(t *testing.T) {
 		o.Redesign.Budget = &whole
 		return f, o
 	}
-	spelled := regexp.MustCompile(`take about (\d+ m )?\d+ s, and the proof of what is kept (\d+ m )?\d+ s; expected at least (\d+ m )?\d+ s, fewer settings, or shorter trials than \d`)
+	spelled := regexp.MustCompile(`take about (\d+ m )?\d+ s, and the proof of what is kept (\d+ m )?\d+ s; expected at least (\d+ m )?\d+ s, or fewer settings(, or --set workload.duration=\S+ in place of \S+)?$`)
 	for _, d := range []time.Duration{time.Second, 30 * time.Second} { // the first is not one block
 		f, o := budget(d)
 		if _, kept, err := f.tune(t.Context(), t, o); err == nil || !spelled.MatchString(err.Error()) || kept != "" || len(f.plans) > 0 {
 			t.Errorf("%s: %v, %d runs, kept %q", d, err, len(f.plans), kept)
 		}
 	}
-	f, o := budget(time.Hour)
+	// The window that is proposed is enough.
+	f, o := budget(2 * time.Minute)
+	_, _, err := f.tune(t.Context(), t, o)
+	if err == nil {
+		t.Fatal("a budget is enough: nothing is proposed")
+	}
+	proposal := regexp.MustCompile(`or --set (workload.duration=\S+) in place of 2s$`).FindStringSubmatch(err.Error())
+	if proposal == nil {
+		t.Fatal(err)
+	}
+	f, o = budget(2 * time.Minute)
+	o.Set = proposal[1:]
+	if _, _, err := f.tune(t.Context(), t, o); err != nil {
+		t.Errorf("with %s: %v", proposal[1], err)
+	}
+	f, o = budget(time.Hour)
 	result, kept, err := f.tune(t.Context(), t, o)
 	if err != nil || kept == "" || len(f.plans) < 2 {
 		t.Fatalf("%v, %d runs: %s", err, len(f.plans), result.Answer)

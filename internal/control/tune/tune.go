@@ -59,7 +59,7 @@ type Options struct {
 	Notebook func(context.Context) (notebook.Store, error)
 	// Planned is called before the trials of each run with its plan and the number of trials that
 	// its budget leaves time for (run.Options.Reserve); nil: it need not be.
-	Planned func(p *study.Plan, reserve int)
+	Planned func(p *study.Plan, reserve int) error
 	// Finished is called with each run that has trials, also with an interrupted one.
 	Finished func(*record.Run) error
 
@@ -314,7 +314,9 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 		return nil, err
 	}
 	if o.Planned != nil {
-		o.Planned(plan, o.Reserve)
+		if err := o.Planned(plan, o.Reserve); err != nil {
+			return nil, err
+		}
 	}
 	o.StudyFile = string(text)
 	made, err := o.exec.run(ctx, plan, t.store, o.Options)

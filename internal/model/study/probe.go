@@ -161,11 +161,12 @@ func (p *Plan) TooFew() (list []string) {
 				}
 			}
 		}
-		if fewest == nil || r.TooFew(int64(least)) == "" {
+		// Some of them are answered after the window.
+		if fewest == nil || r.TooFew(int64(least-least/100)) == "" {
 			continue
 		}
 		window := time.Duration(fewest.Workload.Duration)
-		text := r.TooFew(int64(least)) + ". "
+		text := r.TooFew(min(int64(least), record.PercentileNeeds(r.Quantile)-1)) + ". "
 		if delayed {
 			text += "More are not possible with the path's delay and so many connections. "
 		}

@@ -193,7 +193,8 @@ factors: {order: {levels: {"1": {}, "2": {}}}}
 		{"protocol: rr, pace: 50", "latency_p999", "latency p99.9 of 250 requests is the slowest: p99.9 needs 10,000." + trials + "3m30.1s"},
 		{"protocol: rr, pace: 5000", "latency_p99", "latency p99 of 500 requests is the 6th slowest: p99 needs 1,000." + delayed + "10.6s"},
 		{"protocol: crr", "latency_p99", "latency p99 of 250 requests is the 3rd slowest: p99 needs 1,000." + delayed + "21.1s"},
-		{"protocol: rr, connections: 20", "latency_p999", ""},
+		{"protocol: rr, connections: 20", "latency_p999", "latency p99.9 of 9,999 requests is the 11th slowest: p99.9 needs 10,000." + delayed + "5.3s"}, // a moment after the window
+		{"protocol: rr, connections: 21", "latency_p999", ""},
 		{"protocol: rr", "transactions", ""},
 	} {
 		s, err := Parse("rr.yaml", []byte(strings.NewReplacer("FLOW", test.flow, "RESPONSE", test.response).Replace(file)))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -133,6 +134,16 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	o.Again, o.Controls = f.again(args), tune.AskControls()
 	var claim *active.Claim
 	o.Progress = describing(&claim, "tune "+o.Name, o.Progress)
+	begin, planned := sync.OnceValue(func() (err error) {
+		claim, err = enter(cmd.Context(), s.err, "tune "+o.Name, f.wait)
+		return err
+	}), o.Planned
+	o.Planned = func(p *study.Plan, reserve int) error {
+		if err := begin(); err != nil {
+			return err
+		}
+		return planned(p, reserve)
+	}
 	t, err := tune.New(o)
 	if err != nil {
 		return inputError(file, err)
@@ -147,10 +158,12 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
 		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
-	if claim, err = enter(cmd.Context(), s.err, "tune "+o.Name, f.wait); err != nil {
-		return err
+	if f.on != "" { // whose hosts are changed before there is a plan, to find out what they take
+		if err := begin(); err != nil {
+			return err
+		}
 	}
-	defer claim.Leave()
+	defer func() { claim.Leave() }()
 	result, err := t.Run(cmd.Context())
 	if err != nil {
 		return f.failed(file, err)
@@ -193,7 +206,7 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
 	warned := map[string]bool{} // of an earlier run of this list
-	o.Planned = func(p *study.Plan, reserve int) {
+	o.Planned = func(p *study.Plan, reserve int) error {
 		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
 			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), planTime(p, reserve), evidence.Sensitivity(detects))
 		}
@@ -203,6 +216,7 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 			}
 			warned[warning] = true
 		}
+		return nil
 	}
 	o.Finished = func(made *record.Run) error {
 		progress.end()
