@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+
 	"github.com/spf13/cobra"
 
 	"linerate/internal/model/record"
@@ -23,11 +27,16 @@ Exit status: 0 nothing but counters differs; 1 failed; 2 bad usage or input;
 		Example: `  linerate snapshot > before.json
   linerate snapshot | linerate diff before.json -`,
 		Args: exactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			var both [2]record.HostSnapshot
 			for i, file := range args {
 				var err error
-				if both[i], err = readSnapshot(s, file); err != nil {
+				if both[i], err = readSnapshot(s, file); errors.Is(err, fs.ErrNotExist) {
+					if _, noRuns := storedRuns(cmd.Context(), args...); noRuns == nil {
+						return usageError(fmt.Errorf("%s is a run in the notebook, not a file with a snapshot: linerate compare %s %s", file, quote(args[0]), quote(args[1])))
+					}
+				}
+				if err != nil {
 					return usageError(err)
 				}
 			}
