@@ -106,6 +106,7 @@ func TestLogWriter(t *testing.T) {
 		read <- b
 	}()
 	l.close()
+	say(l, "line\n") // of what goes on
 	w.Close()
 	text := string(<-read)
 	want := "line\n" + "3 messages not logged: the log was not read\n" + strings.Repeat("line\n", logQueue)

@@ -143,24 +143,43 @@ const logQueue = 1000
 // reads the log may have stopped, as a pager has, and a full pipe must not stop the server.
 // Messages beyond logQueue are dropped, and their number is logged when there is room again.
 type logWriter struct {
-	to       io.Writer
-	messages chan []byte
-	dropped  atomic.Int64
-	written  chan struct{} // closed after the last message
+	to           io.Writer
+	messages     chan []byte
+	dropped      atomic.Int64
+	end, written chan struct{} // closed by close, and after the last message
 }
 
 func newLogWriter(to io.Writer) *logWriter {
-	l := &logWriter{to: to, messages: make(chan []byte, logQueue), written: make(chan struct{})}
-	go func() {
-		defer close(l.written)
-		for m := range l.messages {
-			if n := l.dropped.Swap(0); n > 0 {
-				fmt.Fprintf(l.to, "%s not logged: the log was not read\n", unit.Plural(int(n), "message"))
-			}
-			_, _ = l.to.Write(m) // no error can be reported
-		}
-	}()
+	l := &logWriter{to: to, messages: make(chan []byte, logQueue), end: make(chan struct{}), written: make(chan struct{})}
+	go l.write()
 	return l
+}
+
+func (l *logWriter) write() {
+	defer close(l.written)
+	for {
+		select {
+		case m := <-l.messages:
+			l.one(m)
+		case <-l.end:
+			for {
+				select {
+				case m := <-l.messages:
+					l.one(m)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// one writes a message, and how many are missing before it.
+func (l *logWriter) one(m []byte) {
+	if n := l.dropped.Swap(0); n > 0 {
+		fmt.Fprintf(l.to, "%s not logged: the log was not read\n", unit.Plural(int(n), "message"))
+	}
+	_, _ = l.to.Write(m) // no error can be reported
 }
 
 func (l *logWriter) Write(p []byte) (int, error) {
@@ -172,9 +191,10 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// close writes what is queued, for at most lastWords. No Write may follow.
+// close writes what is queued, for at most lastWords. A Write that follows, as of a session that
+// has not ended with the server, is lost.
 func (l *logWriter) close() {
-	close(l.messages)
+	close(l.end)
 	select {
 	case <-l.written:
 	case <-time.After(lastWords):
