@@ -182,7 +182,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case bursts:
 		return s.buffer(f, sndbuf)
 	case full:
-		return FullLink, carried
+		return FullLink, carried + s.while(f, link)
 	case s.WindowS < least && missing(f) < shortQueue: // lost segments are late, too
 		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
@@ -210,6 +210,16 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return InterfaceQueue, why
 	}
 	return s.congestion(f, busy)
+}
+
+// while says of a link that was full for a part of the window that the flow's acknowledgements
+// waited; "": it was full throughout, or they did not.
+func (s scene) while(f record.Flow, link load) string {
+	trip := s.roundTrip(f)
+	if acks, measured := s.acknowledged(f, trip.longerUs); !link.Full() && trip.grown && measured {
+		return "; while it had room, " + acks + "; " + trip.String()
+	}
+	return ""
 }
 
 // together is for the connections of a program that are counted together: which links they

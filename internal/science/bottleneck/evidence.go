@@ -278,13 +278,17 @@ const (
 // direction, or those are about as fast, it is its own: links of one rate are both full. Else it is
 // that of the direction that alone has an even rate, or loses by far the larger share of its bytes,
 // or its own if it loses something, or if the other's was read, and is not long enough. Else
-// which of the two is full is not known.
+// which of the two is full is not known. Rates and losses tell of congestion controls that fill a
+// queue until it loses: bbr's flows lose in bursts before a queue that is empty half of the time.
 func (s scene) whose(f record.Flow) int {
 	own, others := s.opposing(record.Flow{From: f.To, To: f.From}), s.opposing(f)
 	lost, theirs := s.loses(f.From, f.To), s.loses(f.To, f.From)
+	bbr := slices.ContainsFunc(s.Flows, func(o record.Flow) bool { return strings.HasPrefix(o.CongestionControl, "bbr") })
 	switch {
-	case others == 0, own >= even*others && others >= even*own:
+	case others == 0, own >= even*others && others >= even*own, bbr && s.waitsAt(f.To) != "":
 		return ownQueue
+	case bbr:
+		return unknownQueue
 	case s.evener(f.To, f.From):
 		return otherQueue
 	case s.evener(f.From, f.To):

@@ -59,6 +59,24 @@ func TestAcknowledgements(t *testing.T) {
 		if f.LimitedBy != test.want || test.want == Acknowledgements && !strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+f.From+" fill") {
 			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
 		}
+		// Before its own link, which carries 70 %, packets wait at two thirds of the readings.
+		_, out, _ := strings.Cut(f.Path[0], ".")
+		for _, d := range sender.Deltas() {
+			for i := range over.Links {
+				if l := &over.Links[i]; d.Interface == out && (l.From.Node == f.From || l.To.Node == f.From) {
+					l.Rate = unit.BitRate(d.TxBps() / 0.7)
+				}
+			}
+		}
+		own := func(bytes uint64) []record.QdiscCounters {
+			return []record.QdiscCounters{{Interface: out, Kind: "tbf", Backlog: bytes}}
+		}
+		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []record.Sample{{Qdiscs: own(3028)}}
+		attribute(&trial, over, false)
+		f = &trial.Flows[0]
+		if waits := strings.Contains(f.LimitedWhy, "; while it had room, its acknowledgements wait in"); f.LimitedBy != FullLink || waits != (test.want == Acknowledgements && test.rttUs < 9000) {
+			t.Errorf("%s, and its own: %q (%s)", test.name, f.LimitedBy, f.LimitedWhy)
+		}
 	}
 }
 

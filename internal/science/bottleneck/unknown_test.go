@@ -129,6 +129,12 @@ func TestWhoseQueue(t *testing.T) {
 		if got := trial.Flows[0]; got.LimitedBy != test.want || !strings.Contains(got.LimitedWhy, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, got.LimitedBy, got.LimitedWhy, test.want, test.why)
 		}
+		// Of bbr nothing but two equal rates tells.
+		trial.Flows[1].CongestionControl = "bbr"
+		attribute(&trial, over, false)
+		if got := trial.Flows[0]; test.times != 1.05 && (got.LimitedBy != "" || !strings.Contains(got.LimitedWhy, "each direction alone tells which")) || test.times == 1.05 && got.LimitedBy != test.want {
+			t.Errorf("%s, with bbr: %q (%s)", test.name, got.LimitedBy, got.LimitedWhy)
+		}
 	}
 }
 
