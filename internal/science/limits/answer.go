@@ -77,8 +77,8 @@ func (p Path) Buffers(window, answer int64, first int) BDPAnswer {
 		a.Window, a.WindowBps = window, p.WindowBps(float64(window))
 	}
 	if answer > 0 {
-		a.Answer, a.First, a.AnswerTrips = answer, first, p.Answer(float64(answer), first)
-		a.AnswerS = float64(a.AnswerTrips)*p.RTTS + float64(answer)*8/p.RateBps
+		a.Answer, a.First = answer, first
+		a.AnswerTrips, a.AnswerS = p.Answer(float64(answer), first)
 	}
 	return a
 }

@@ -77,11 +77,27 @@ func (p Path) SlowStart() int {
 	return int(math.Ceil(math.Log2(p.BDP() / first)))
 }
 
-// Answer is how many round trips a response of so many bytes takes on a connection
-// that begins with a window of first segments: one for the handshake, and one for
-// each window, which doubles as long as nothing else bounds it. What the answer takes
-// on the wire comes on top.
-func (p Path) Answer(bytes float64, first int) int {
+// Answer is how many round trips a response of so many bytes waits for on a connection that
+// begins with a window of first segments, and its time in seconds from the connection's first
+// packet to the response's last byte. It waits one round trip for the handshake, and one for each
+// window, which doubles as long as nothing else bounds it, until a window takes as long to transmit
+// as its first acknowledgement takes to come back: then the link transmits to the end.
+func (p Path) Answer(bytes float64, first int) (trips int, seconds float64) {
 	segments := math.Ceil(bytes / float64(p.Segment))
-	return 1 + int(math.Ceil(math.Log2(segments/float64(max(first, 1))+1)))
+	left, window, each := segments, float64(max(first, 1)), 8*float64(p.Segment+answerHeaders)/p.RateBps
+	trips, seconds = 1, p.RTTS
+	for ; left > 0; window *= 2 {
+		begin := seconds // the link is free from here on
+		if arrives := float64(trips)*p.RTTS + p.RTTS + float64(trips-1)*each; arrives > begin {
+			trips, begin = trips+1, arrives
+		} else {
+			window = left
+		}
+		sent := min(window, left)
+		left, seconds = left-sent, begin+sent*each
+	}
+	return trips, seconds - 8*(segments*float64(p.Segment)-bytes)/p.RateBps // the last segment has the rest
 }
+
+// answerHeaders are of a segment on the wire: TCP's with timestamps, IPv4's, and Ethernet's.
+const answerHeaders = tcpHeader + tcpTimestamps + ipv4Header + ethernetHeader

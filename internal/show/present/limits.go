@@ -334,7 +334,7 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line("slow start", "%s, %.3g s, until that much is in flight", unit.Plural(l.Rounds, "round trip"), l.SlowS)
 	if l.Answer > 0 {
 		line("answer", "%s bytes on a new connection that begins with %s:", unit.FormatCount(l.Answer), unit.Plural(l.First, "segment"))
-		line("", "%s, %.3g s; fewer is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
+		line("", "%s and the transmission, %.3g s; less is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
 	}
 	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.BDPBytes, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
 	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.BDPBytes, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
