@@ -104,6 +104,23 @@ func TestNoGrade(t *testing.T) {
 	}
 }
 
+// TestLoadOfBBR: a grade of a load that drains its own queue says so.
+func TestLoadOfBBR(t *testing.T) {
+	for _, test := range []struct {
+		controls []string
+		want     bool
+	}{{[]string{"bbr"}, true}, {[]string{"bbr", "bbr"}, true}, {[]string{"bbr", "cubic"}, false}, {[]string{"cubic"}, false}, {nil, false}} {
+		var flows []record.Flow
+		for _, control := range test.controls {
+			flows = append(flows, record.Flow{Protocol: "tcp", LimitedBy: bottleneck.FullLink, CongestionControl: control})
+		}
+		l := Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 9000}, flows, nil)
+		if l.Grade == "" || strings.Contains(l.Note, "bbr keeps queues short") != test.want {
+			t.Errorf("%q: %q, %q", test.controls, l.Grade, l.Note)
+		}
+	}
+}
+
 // TestOwnInterface: a short queue is not put down to the path where the full link is the
 // sender's own interface, in which TCP small queues keep it short.
 func TestOwnInterface(t *testing.T) {
