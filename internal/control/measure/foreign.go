@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/trial"
@@ -51,7 +52,7 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 	}
 	t, readings, err := s.measureOpened(ctx, open, func(context.Context) (*trial.Peer, error) { return &trial.Peer{}, nil })
 	if err != nil {
-		return nil, err
+		return nil, s.unlessLinerate(ctx, err)
 	}
 	m, err := s.document(t, readings)
 	if err != nil {
@@ -60,6 +61,19 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 	m.Address = s.options.URL
 	m.Unknown = []string{"what the server counted, its interfaces and processors in the window", "where the time of an answer's first byte went: the path, or the server"}
 	return m, nil
+}
+
+// unlessLinerate adds to an error how to measure with the server, if that is linerate's.
+func (s *session) unlessLinerate(ctx context.Context, err error) error {
+	const patience = 2 * time.Second
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	stream, _, failed := greet(asking, s.server.String(), s.options.source(0), greeting.AskName)
+	if failed != nil {
+		return err
+	}
+	stream.Close()
+	return fmt.Errorf("%w\nlinerate serve listens at %s; measure with: linerate measure %s --protocol %s", err, s.server, s.server, s.options.Flows.Protocol)
 }
 
 // resolve finds the address of a server that is another program, and keeps its name.

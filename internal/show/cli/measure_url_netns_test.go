@@ -154,7 +154,8 @@ remote-control:
 			return figureOf(t, `Queries per second:\s+([0-9.]+)`, "dnsperf", "-s", "10.0.0.1", "-d", queries, "-Q", "1000", "-l", "2")
 		}, 0.1)
 
-		// What the server refuses, and what is not there.
+		// What the server refuses, and what is not there; and linerate's own.
+		serving(t)
 		for _, c := range []struct {
 			args   []string
 			met    bool
@@ -165,6 +166,7 @@ remote-control:
 			{args: []string{"dns+tcp://10.0.0.1", "--names", "*.example.test", "--pace", "200", "--expect", "errors <= 1%"}, met: true},
 			{args: []string{"http://10.0.0.1:81/"}, failed: true, said: "connection refused"},
 			{args: []string{"https://10.0.0.1:80/"}, failed: true},
+			{args: []string{"http://10.0.0.1:5202/"}, failed: true, said: "linerate serve listens at 10.0.0.1:5202; measure with: linerate measure 10.0.0.1:5202 --protocol http"},
 			{args: []string{"smtp://10.0.0.1:80", "--timeout", "500ms"}, failed: true},
 		} {
 			m, status, said := measuredPlainly(t, "client", append(c.args, "--duration", "1s", "--warmup", "200ms")...)

@@ -74,7 +74,7 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if size := float64(d.ReceivedBytes) / float64(max(g.Received, 1)); size > 0 {
 		text := "datagrams of " + unit.FormatBytes(math.Round(size))
 		if d.LimitBps > 0 {
-			text += "; the limit is " + number.PerSecond(d.LimitBps/8/size)
+			text += fmt.Sprintf("; %s: %s", limits.Measured(d.LimitWhy, m.Peer), number.PerSecond(d.LimitBps/8/size))
 		}
 		rows = append(rows, []string{"", number.PerSecond(d.GoodputBps / 8 / size), text})
 	}
