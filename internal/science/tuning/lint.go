@@ -187,14 +187,25 @@ func (c *checker) wins(l settingfile.Line) bool {
 	return w.File == l.File && w.Line == l.Line
 }
 
+// after reports whether a line comes after another.
+func (c *checker) after(l, other settingfile.Line) bool {
+	at := func(l settingfile.Line) int {
+		return slices.IndexFunc(c.files, func(f settingfile.File) bool { return f.Name == l.File })
+	}
+	return at(l) > at(other) || at(l) == at(other) && l.Line > other.Line
+}
+
 // twice reports a line that another one, of this file or a later one, overrides.
 func (c *checker) twice(l settingfile.Line) {
 	w := c.winner[l.Key]
-	if c.wins(l) || c.refused(l) && !c.refused(w) { // which has a finding of its own
+	refused := c.refused(l) && !c.refused(w) // which has a finding of its own
+	if c.wins(l) || refused && !c.after(w, l) {
 		return
 	}
 	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
-	if value, _ := w.Bare(); same(value, l.Value) {
+	if refused {
+		severity = record.LintNote
+	} else if value, _ := w.Bare(); same(value, l.Value) {
 		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))
 	}
 	c.add(l, "twice", severity, "keep one of the two", "%s", says)

@@ -286,6 +286,18 @@ func TestRefusedLines(t *testing.T) {
 	}
 }
 
+// TestRefusedAndOverridden: a refused line is not worth its correction where a later one sets the
+// parameter again; where an earlier one does, that holds until it is corrected.
+func TestRefusedAndOverridden(t *testing.T) {
+	const wrong, right = "net.ipv4.tcp_wmem = 4096 65536 4M\n", "net.ipv4.tcp_wmem = 4096 65536 16777216\n"
+	for text, want := range map[string]bool{wrong + right: true, right + wrong: false} {
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}, today())
+		if got := slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool { return f.ID == "twice" }); got != want {
+			t.Errorf("%q: overridden %t: %+v", text, got, found.Findings)
+		}
+	}
+}
+
 // TestPages: bytes where pages are counted are corrected, unless as many pages would be
 // less than the kernel has.
 func TestPages(t *testing.T) {
