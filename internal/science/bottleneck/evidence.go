@@ -283,7 +283,7 @@ const (
 func (s scene) whose(f record.Flow) int {
 	own, others := s.opposing(record.Flow{From: f.To, To: f.From}), s.opposing(f)
 	lost, theirs := s.loses(f.From, f.To), s.loses(f.To, f.From)
-	bbr := slices.ContainsFunc(s.Flows, func(o record.Flow) bool { return strings.HasPrefix(o.CongestionControl, "bbr") })
+	bbr := slices.ContainsFunc(s.Flows, IsBBR)
 	switch {
 	case others == 0, own >= even*others && others >= even*own, bbr && s.waitsAt(f.To) != "":
 		return ownQueue
@@ -300,6 +300,10 @@ func (s scene) whose(f record.Flow) int {
 	}
 	return unknownQueue
 }
+
+// IsBBR reports whether bbr, of any version, is a flow's congestion control: it drains the queues
+// that it makes, and losses do not slow it down.
+func IsBBR(f record.Flow) bool { return strings.HasPrefix(f.CongestionControl, "bbr") }
 
 // overflows: the queue that a full link keeps full loses so many times the share that one loses
 // which bursts fill now and then.

@@ -213,7 +213,7 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound
 
 // losses is what random losses leave to those who take them for congestion.
 func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
-	if w.loss <= 0 || f.CongestionControl == "bbr" {
+	if w.loss <= 0 || IsBBR(f) {
 		return bound{}, false
 	}
 	low, high := path.Reno(w.loss)

@@ -75,7 +75,7 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 		l.Note = fmt.Sprintf("by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too", unit.FormatPercent(lost))
 	}
 	switch at := ownInterfaces(flows, hosts); {
-	case len(at) == 0 && l.Grade != "" && l.Grade != worst && ofBBR(flows):
+	case len(at) == 0 && l.Grade != "" && l.Grade != worst && len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return !bottleneck.IsBBR(f) }):
 		l.Note = "the load's bbr keeps queues short, which cubic would fill (--congestion-control cubic)"
 	case len(at) == 0 || l.Grade == "" || l.BufferDelayUs >= shortUs:
 	case len(at) == 1:
@@ -119,11 +119,6 @@ func heldByItself(flows []record.Flow) (by string, own bool) {
 // nearlyFull is the share of its rate that the interface of a flow held back by a full link
 // carries, where it is that link: another one would be as fast within a tenth.
 const nearlyFull = 0.9
-
-// ofBBR reports whether bbr alone makes the load: it drains the queues that it makes.
-func ofBBR(flows []record.Flow) bool {
-	return len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return !strings.HasPrefix(f.CongestionControl, "bbr") })
-}
 
 // ownInterfaces are the full links of TCP flows where these are interfaces of the hosts that send
 // them, with a shaper; none: of a flow it is not known to be. TCP small queues

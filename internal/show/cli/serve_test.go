@@ -87,7 +87,7 @@ func TestCannotListen(t *testing.T) {
 	}
 }
 
-// TestLogWriter: a log that is not read delays nobody; how many messages it lost is logged
+// TestLogWriter: a log that is not read does not delay its writers; how many messages it lost is logged
 // when it is read again.
 func TestLogWriter(t *testing.T) {
 	r, w := io.Pipe()
@@ -106,7 +106,8 @@ func TestLogWriter(t *testing.T) {
 		read <- b
 	}()
 	l.close()
-	say(l, "line\n") // of what goes on
+	<-l.written      // whatever the machine does meanwhile
+	say(l, "line\n") // of a session that goes on
 	w.Close()
 	text := string(<-read)
 	want := "line\n" + "3 messages not logged: the log was not read\n" + strings.Repeat("line\n", logQueue)
