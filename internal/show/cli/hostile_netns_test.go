@@ -107,6 +107,7 @@ func TestServerStops(t *testing.T) {
 			if !s.ends(stopsWithin + stopsMargin) {
 				t.Errorf("the server goes on %v after SIGTERM", time.Since(began))
 			}
+			t.Logf("ended %v after SIGTERM", time.Since(began).Round(time.Millisecond))
 			cancel()
 			guests.Wait()
 			if said := s.said.String(); strings.Contains(said, "sessions went on") {
