@@ -39,7 +39,8 @@ func TestSoak(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		s := startServer(t, "--max-clients", "40")
-		soak := &soaking{server: s, series: map[string][]float64{}}
+		soak := &soaking{server: s, series: map[string][]float64{}, took: make([]time.Duration, len(honest))}
+		alone := soak.alone(t)
 		// Thirty cycles in ten minutes, so that a median of rests stands for nine.
 		cycle := min(max(duration/30, 10*time.Second), time.Minute)
 		began := time.Now()
@@ -49,6 +50,12 @@ func TestSoak(t *testing.T) {
 			soak.rest(t, cycle/3, time.Now().After(warm))
 		}
 		t.Logf("%v: %d honest measurements (%d repeated), %d visits of hostile clients\n%s", time.Since(began).Round(time.Second), soak.honest, soak.repeated, soak.visits, soak.table(t))
+		for i, took := range soak.took {
+			t.Logf("measure %s: %v alone, at most %v under load", strings.Join(honest[i], " "), alone[i].Round(time.Millisecond), took.Round(time.Millisecond))
+			if took > alone[i]+slowdown {
+				t.Errorf("measure %s takes %v under load, and %v alone: expected at most %v more", strings.Join(honest[i], " "), took, alone[i], slowdown)
+			}
+		}
 		s.measure(t)
 		if err := s.command.Process.Signal(syscall.SIGTERM); err != nil || !s.ends(stopsWithin+stopsMargin) {
 			t.Errorf("the server goes on after SIGTERM: %v", err)
@@ -60,15 +67,46 @@ func TestSoak(t *testing.T) {
 // kernel has the server wait for a CPU for as long, and says so.
 const patience = 3
 
+// slowdown is how much longer than alone an honest measurement may take under load.
+const slowdown = 5 * time.Second
+
+// honest are the measurements that TestSoak takes in turn.
+var honest = [][]string{
+	{soakHost + ":" + hostilePort}, {soakHost + ":" + hostilePort, "--direction", "both", "--streams", "4"},
+	{soakHost + ":" + hostilePort, "--protocol", "udp", "--rate-cap", "50M"}, {soakHost + ":" + hostilePort, "--protocol", "rr"},
+	{soakHost + ":" + hostilePort, "--protocol", "crr"}, {soakHost + ":" + hostilePort, "--protocol", "udp-rr"},
+	{"--iperf3", soakHost + ":5201"},
+}
+
+const soakHost = "127.0.0.1"
+
 // soaking is a soak test of one server.
 type soaking struct {
 	server *serverProcess
 	honest int
+	// took is the longest time of each honest measurement that succeeded under load.
+	took []time.Duration
 	// repeated is how many measurements failed, and were repeated.
 	repeated int
 	visits   int64
 	order    []string // of the series
 	series   map[string][]float64
+}
+
+// alone is the median time of five of each honest measurement, before the load.
+func (k *soaking) alone(t *testing.T) (median []time.Duration) {
+	for _, arguments := range honest {
+		var seconds []float64
+		for range 5 {
+			began := time.Now()
+			if err := k.server.asked(t.Context(), arguments...); err != nil {
+				t.Fatal(err)
+			}
+			seconds = append(seconds, time.Since(began).Seconds())
+		}
+		median = append(median, time.Duration(stats.Median(seconds)*float64(time.Second)))
+	}
+	return median
 }
 
 // load has clients of all kinds at work for a while, and reads what the server has.
@@ -85,20 +123,15 @@ func (k *soaking) load(t *testing.T, length time.Duration, reads bool) {
 			}
 		})
 	}
-	const at = "127.0.0.1"
-	honest := [][]string{
-		{at + ":" + hostilePort}, {at + ":" + hostilePort, "--direction", "both", "--streams", "4"},
-		{at + ":" + hostilePort, "--protocol", "udp", "--rate-cap", "50M"}, {at + ":" + hostilePort, "--protocol", "rr"},
-		{at + ":" + hostilePort, "--protocol", "crr"}, {at + ":" + hostilePort, "--protocol", "udp-rr"},
-		{"--iperf3", at + ":5201"},
-	}
 	measured := make(chan int, 1)
 	go func() {
 		n := k.honest
 		for ; ctx.Err() == nil; n++ {
 			var err error
 			for range patience {
+				began := time.Now()
 				if err = k.server.asked(t.Context(), honest[n%len(honest)]...); err == nil {
+					k.took[n%len(honest)] = max(k.took[n%len(honest)], time.Since(began))
 					break
 				}
 				k.repeated++
