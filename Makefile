@@ -42,7 +42,7 @@ soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_S
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 0 -run 'TestTuneBothBuffers|TestTuneKilled|TestSoak|TestFew|TestControlGroups|TestSlowStreams' ./internal/show/cli ./internal/host/iperf3/server
 
-cross: ## compile for every system linerate is made for
+cross: ## compile, or check the types of everything, for every system linerate is made for
 	@script/cross
 
 fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)

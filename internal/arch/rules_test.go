@@ -36,6 +36,8 @@ var layers = []layer{
 		"manual pages and completions are made from the command tree"},
 	{"script/release", nil,
 		"a release builds the program as anybody would; it is a module of its own, whose libraries are not the program's"},
+	{"script/types", nil,
+		"the types of all packages on other systems: the program itself is not run"},
 	{"script/undisturbed", []string{"internal/kernel", "internal/model"},
 		"it checks the load of a machine while tests run, independently of what they test"},
 	{"internal/version", nil,
