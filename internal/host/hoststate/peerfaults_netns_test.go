@@ -172,3 +172,12 @@ func firstCPU() int {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// readSteadily reads with pauses. Without them the CPUs limit a connection with a small
+// window: on some machines, or beside other labs.
+func readSteadily(r io.Reader) {
+	var err error
+	for data := make([]byte, 1024); err == nil; time.Sleep(200 * time.Microsecond) {
+		_, err = r.Read(data)
+	}
+}

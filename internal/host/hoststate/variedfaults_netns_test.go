@@ -109,13 +109,13 @@ var variedFaults = []fault{
 		b.sh("server", "ip route replace 10.0.0.0/24 dev eth0 window 4096")
 		b.trickle(b.listen("server", "10.0.0.1:7240"))
 	}, beside: []string{"unread-data", "peer-window-closed"}},
-	{id: "window-limited", as: "a fast reader", on: "client", plant: func(b *bench) {
+	{id: "window-limited", as: "a steady reader", on: "client", plant: func(b *bench) {
 		l := b.listen("server", "10.0.0.1:7240")
 		b.smallReceiveBuffer(l)
 		c := b.dial("client", "10.0.0.1:7240")
 		go func() {
 			if r, err := l.Accept(); err == nil {
-				_, _ = io.Copy(io.Discard, r)
+				readSteadily(r)
 			}
 		}()
 		go func() { _, _ = io.Copy(c, zeros{}) }()
@@ -129,7 +129,7 @@ var variedFaults = []fault{
 				_, _ = io.Copy(r, zeros{})
 			}
 		}()
-		go func() { _, _ = io.Copy(io.Discard, c) }()
+		go readSteadily(c)
 	}, act: func(*bench) { time.Sleep(time.Second) }, beside: []string{"window-limited", "unread-data"}},
 	{id: "duplicate-address", as: "seen by one that holds it", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), hosts: []string{"server"}},
 	{id: "unacknowledged", as: "a segment with a smaller MTU", on: "client", plant: func(b *bench) {
