@@ -1,9 +1,10 @@
 // Package forward measures what a device forwards between two interfaces of this host: the
-// highest rate of frames at which no more than a given share is lost, and how long they take
-// (RFC 2544, sections 26.1 and 26.2; RFC 5180 for IPv6).
+// highest rate of frames at which no more than a given share is lost, how long they take, and
+// the longest burst without loss (RFC 2544, sections 26.1, 26.2 and 26.4; RFC 5180 for IPv6).
 //
 // path.go finds out how frames are addressed, trial.go sends at one rate and counts what
-// arrives, and this file searches the rate (package rfc2544 of internal/science). Frames are
+// arrives, this file searches the rate, and burst.go the length of a burst (package rfc2544 of
+// internal/science). Frames are
 // made by package frames, and counted in the kernel, which keeps none of them.
 package forward
 
@@ -46,6 +47,7 @@ type Options struct {
 	Search, Confirm time.Duration
 	Resolution      float64
 	Repeats         int
+	Bursts          int     // searches for the longest burst without loss, which needs a loss of 0
 	Most            float64 // frames per second; 0: as many as can be
 	// Tell is called before each trial, with what is tried.
 	Tell func(text string)
@@ -141,6 +143,12 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 			}
 		}
 		size.Goals = append(size.Goals, goal)
+	}
+	if o.Bursts > 0 {
+		var err error
+		if size.Bursts, err = t.bursts(ctx, size, size.Goals[0], o); err != nil {
+			return size, err
+		}
 	}
 	return size, nil
 }

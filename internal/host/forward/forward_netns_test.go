@@ -3,7 +3,9 @@
 package forward
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +15,8 @@ import (
 )
 
 // TestForward: the rate of a device whose link is slow is that of the link, of a router in IPv4
-// and IPv6 and of a switch; more is forwarded where some may be lost; what does not forward is
-// an error that says so.
+// and IPv6 and of a switch; more is forwarded where some may be lost; the longest burst is what
+// its buffer takes in; what does not forward is an error that says so.
 func TestForward(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
@@ -35,7 +37,7 @@ func TestForward(t *testing.T) {
 		device("tc qdisc add dev eth2 root tbf rate 40mbit burst 10000 limit 20000")
 		const shaped = 40e6 / 8 // bytes, as tbf counts them: without check sequences
 		measure := func(o Options) (record.ForwardSize, error) {
-			o.Interface, o.Receive, o.Search, o.Confirm, o.Repeats, o.Resolution = "eth1", "eth2", 300*time.Millisecond, 500*time.Millisecond, 1, 0.05
+			o.Interface, o.Receive, o.Search, o.Confirm, o.Repeats, o.Resolution = "eth1", "eth2", 300*time.Millisecond, 500*time.Millisecond, 1, cmp.Or(o.Resolution, 0.05)
 			o.Tell = func(string) {}
 			if o.Losses == nil {
 				o.Losses = []float64{0}
@@ -75,6 +77,31 @@ func TestForward(t *testing.T) {
 			if l := none.Latency; l == nil || l.Count < 50 || l.MinUs <= 0 || l.P50Us > 50e3 {
 				t.Errorf("%q: latency %+v", c.router, l)
 			}
+		}
+		// The device holds what its queue and its burst take in, and sends on meanwhile.
+		bursts := func(o Options) *record.ForwardBursts {
+			o.Frames, o.Bursts, o.Resolution = []string{"1518"}, 3, 0.2
+			size, err := measure(o)
+			if err != nil || size.Bursts == nil {
+				t.Fatalf("bursts: %v, %+v", err, size)
+			}
+			return size.Bursts
+		}
+		var longest []int64
+		for _, limit := range []string{"20000", "80000"} {
+			device("tc qdisc replace dev eth2 root tbf rate 40mbit burst 10000 limit " + limit)
+			b := bursts(Options{})
+			if len(b.Frames) != 3 || b.BufferFrames >= b.MeanFrames || b.BufferFrames < b.MeanFrames/2 || b.MostFrames <= slices.Max(b.Frames) {
+				t.Fatalf("limit %s: %+v", limit, b)
+			}
+			longest = append(longest, slices.Min(b.Frames)) // pauses of this machine only make longer ones
+		}
+		const frame = 1518 - checkSequence
+		if short, long := float64(longest[0]), float64(longest[1]); short < 0.7*30000/frame || short > 2*30000/frame || long-short < 0.5*60000/frame || long-short > 2*60000/frame {
+			t.Errorf("longest bursts %v: expected about %d and %d", longest, 30000/frame, 90000/frame)
+		}
+		if b := bursts(Options{Most: 100}); len(b.Frames) != 0 || !strings.Contains(b.Why, "--most") {
+			t.Errorf("all is forwarded: %+v", b)
 		}
 		device("tc qdisc del dev eth2 root")
 		device("ip link del br0")

@@ -173,15 +173,22 @@ func (t *tester) reaches(ctx context.Context) error {
 // trial sends at a rate, 0 being as fast as possible, and counts what arrives. delays are what
 // its tagged frames took, in ns.
 func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
+	var frames int64
+	if perS > 0 {
+		frames = max(1, int64(perS*length.Seconds()))
+	}
+	return t.send(ctx, perS, transmit.Limits{Length: length, Frames: frames})
+}
+
+// send is trial until one of the limits is reached.
+func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
 	begin, err := t.counter.Count()
 	if err != nil {
 		return l, nil, err
 	}
 	from := &stream{maker: t.maker, kind: word}
-	limit := transmit.Limits{Paced: perS > 0, Length: length, MostLate: mostLate}
-	if perS > 0 {
+	if limit.Paced, limit.MostLate = perS > 0, mostLate; limit.Paced {
 		from.interval = 1e9 / perS
-		limit.Frames = max(1, int64(perS*length.Seconds()))
 	}
 	started := sched.Now()
 	delays = stats.NewHistogram()
@@ -207,10 +214,12 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 	if err != nil {
 		return l, nil, err
 	}
-	l.WindowS = max(length.Seconds(), sent.TookS())
+	l.WindowS = max(limit.Length.Seconds(), sent.TookS())
 	l.Sent, l.Lost = sent.Frames, max(0, sent.Frames-arrived)
-	l.OfferedBps = float64(sent.Frames) * t.frameBits / l.WindowS
-	l.ReceivedBps = float64(min(arrived, sent.Frames)) * t.frameBits / l.WindowS
+	if l.WindowS > 0 {
+		l.OfferedBps = float64(sent.Frames) * t.frameBits / l.WindowS
+		l.ReceivedBps = float64(min(arrived, sent.Frames)) * t.frameBits / l.WindowS
+	}
 	if sent.Frames > 0 {
 		l.LostShare = float64(l.Lost) / float64(sent.Frames)
 	}

@@ -28,6 +28,8 @@ type ForwardSize struct {
 	// CeilingPerS is the most that the generator sent in any trial, in frames per second.
 	CeilingPerS float64       `json:"ceiling_per_s"`
 	Goals       []ForwardGoal `json:"goals"`
+	// Bursts are nil if they were not asked for.
+	Bursts *ForwardBursts `json:"bursts,omitempty"`
 }
 
 // ForwardGoal is the highest rate at which no more than a share of frames is lost.
@@ -41,6 +43,23 @@ type ForwardGoal struct {
 	// Latency is that of some frames of the trials that confirmed the rate, from handing them
 	// to the kernel until the kernel received them; nil: no rate was found.
 	Latency *Distribution `json:"latency_us,omitempty"`
+}
+
+// ForwardBursts are the longest bursts of frames of which the device forwards all, back to back
+// (RFC 2544, section 26.4), and what follows of its buffer (RFC 9004).
+type ForwardBursts struct {
+	Frames          []int64 `json:"frames,omitempty"` // one of each search; none: Why
+	MeanFrames      float64 `json:"mean_frames"`
+	DeviationFrames float64 `json:"deviation_frames"` // standard deviation; 0 of a single search
+	// PerS is the rate of a burst's frames: the most that the generator sends, or may.
+	PerS float64 `json:"per_s"`
+	// MostFrames is the longest burst that is tried; one as long may not be the device's limit.
+	MostFrames int64 `json:"most_frames"`
+	// BufferFrames is the part of a mean burst that the device has not forwarded when the burst
+	// ends, BufferS the time in which so many arrive: the corrected buffer time of RFC 9004.
+	BufferFrames float64 `json:"buffer_frames"`
+	BufferS      float64 `json:"buffer_s"`
+	Why          string  `json:"why,omitempty"` // why none was searched for
 }
 
 // ForwardDrops are frames that this host itself lost at its own interfaces, in all trials.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,8 @@ func newForwardCommand(s streams) *cobra.Command {
 		Short: "Measure how many frames a router or switch forwards between two interfaces",
 		Long: `Measure what a router, firewall or switch forwards between two interfaces of this
 host or lab host, as RFC 2544 describes it: the highest rate of frames of each size
-at which none is lost, or no more than a share, and how long frames take at that rate.
+at which none is lost, or no more than a share, how long frames take at that rate,
+and with --back-to-back the longest burst of which none is lost.
 
 Frames are UDP over IP from the first interface's address to the second's. With
 --router they go to that next hop; without, to the second interface itself, as
@@ -45,7 +47,8 @@ Exit status: 0 measured; 1 failed; 2 bad usage or input; 3 the generator or this
 host's own losses bound a result, or none was found.`,
 		Example: `  linerate forward --interface eth1 --receive eth2 --router 10.0.1.254
   linerate forward --interface eth1 --receive eth2 --frame 64,imix --loss 0%,0.5%
-  linerate forward --interface eth1 --receive eth2 --frame 1518 --duration 60s`,
+  linerate forward --interface eth1 --receive eth2 --frame 1518 --duration 60s
+  linerate forward --interface eth1 --receive eth2 --frame 64 --back-to-back 50`,
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems := mistakes(cmd.Flags())
@@ -92,6 +95,9 @@ host's own losses bound a result, or none was found.`,
 				})
 				o.Losses = append(o.Losses, float64(loss))
 			}
+			if o.Bursts > 0 && len(problems) == 0 && !slices.Contains(o.Losses, 0) {
+				problems = append(problems, errors.New("--back-to-back: expected 0% among the shares of --loss, as bursts are searched without loss"))
+			}
 			if err := errors.Join(problems...); err != nil {
 				return usageError(err)
 			}
@@ -129,6 +135,7 @@ host's own losses bound a result, or none was found.`,
 	numberVar(flags, &search.Repeats, 1, 10, "repeats", study.DefaultRepeats, "trials that must confirm a rate")
 	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0, "combinations of addresses and ports that frames have in turn")
 	valueVar(flags, &o.Most, parsePace, "most", "number", "", "frames per second that are tried at most")
+	numberVar(flags, &o.Bursts, 0, 1000, "back-to-back", 0, "searches for the longest burst without loss; RFC 2544 requires 50")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd

@@ -48,6 +48,7 @@ func TestForwardCommand(t *testing.T) {
 			"no frame arrives by eth2":         {"--frame", "64"},
 			"expected another interface":       {"--receive", "eth1"},
 			"--loss 60%: expected 0% to 50%":   {"--loss", "60%"},
+			"--back-to-back: expected 0%":      {"--loss", "1%", "--back-to-back", "3"},
 			"expected imix":                    {"--frame", "63"},
 			"longer than the MTU":              {"--router", "10.0.1.254", "--frame", "9000"},
 			"expected an IP address":           {"--router", "here"},

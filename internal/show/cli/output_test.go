@@ -280,8 +280,9 @@ func shownForwarding(*testing.T) []string {
 	none := record.LossFree{Why: "no rate was confirmed within the greatest number of trials of a search", Repeats: 2, ConfirmS: 5}
 	r := &record.Forward{
 		Interface: "enp129s0f0np0", Receive: "enp129s0f1np1", Router: "2001:db8:1234:5678::fe", Mode: "af_packet", Refused: "program that transmits frames: operation not permitted", LinkBps: 10e9,
-		Sizes: []record.ForwardSize{{Frame: "64", Bytes: 64, CeilingPerS: 1_234_567, Goals: []record.ForwardGoal{{LossFree: found, LineShare: 0.0382, Latency: late}, {LossFree: bound, LineShare: 0.0382, Latency: late}}},
-			{Frame: "imix", Bytes: 353.8, CeilingPerS: 734_567, Goals: []record.ForwardGoal{{LossFree: none}}}},
+		Sizes: []record.ForwardSize{{Frame: "64", Bytes: 64, CeilingPerS: 1_234_567, Goals: []record.ForwardGoal{{LossFree: found, LineShare: 0.0382, Latency: late}, {LossFree: bound, LineShare: 0.0382, Latency: late}},
+			Bursts: &record.ForwardBursts{Frames: []int64{12_345, 23_456}, MeanFrames: 17_900.5, DeviationFrames: 7_856.7, PerS: 1_234_567, MostFrames: 2_469_134, BufferFrames: 9_666, BufferS: 0.00783}},
+			{Frame: "imix", Bytes: 353.8, CeilingPerS: 734_567, Goals: []record.ForwardGoal{{LossFree: none}}, Bursts: &record.ForwardBursts{PerS: 734_567, Why: "all that the generator sends is forwarded"}}},
 		Drops: []record.ForwardDrops{{What: "the processors' backlog (softnet_stat, of all of this machine)", Frames: 12_345}},
 	}
 	virtual := *r

@@ -46,6 +46,9 @@ func Forward(r *record.Forward) document.Document {
 		}
 	}
 	doc.Summary = append(doc.Summary, []document.Block{t})
+	if bursts := forwardBursts(r.Sizes); len(bursts.Rows) > 0 {
+		doc.Summary = append(doc.Summary, []document.Block{bursts})
+	}
 	g := r.Sizes[0].Goals[0]
 	notes := &document.Table{Columns: []document.Column{{}, {}, {Wrap: true}}}
 	most := ""
@@ -78,6 +81,30 @@ func Forward(r *record.Forward) document.Document {
 		}
 	}
 	return doc
+}
+
+// forwardBursts is a row for each size whose bursts were searched.
+func forwardBursts(sizes []record.ForwardSize) *document.Table {
+	right := document.Right
+	t := &document.Table{Columns: []document.Column{{Head: "frame"}, {Head: "longest burst", Shorter: []string{"burst"}, Align: right}, {Head: "range", Align: right}, {Head: "sent at", Align: right}, {Head: "buffer", Wrap: true}}}
+	for _, s := range sizes {
+		b := s.Bursts
+		if b == nil {
+			continue
+		}
+		rate := unit.FormatCount(int64(b.PerS+0.5)) + "/s"
+		if len(b.Frames) == 0 {
+			t.Add(s.Frame, "", "", rate, "not searched: "+b.Why)
+			continue
+		}
+		least, most := slices.Min(b.Frames), slices.Max(b.Frames)
+		buffer := fmt.Sprintf("%s frames, %s, filled in %s", unit.FormatCount(int64(b.BufferFrames+0.5)), unit.FormatBytes(b.BufferFrames*s.Bytes), number.Microseconds(b.BufferS*1e6))
+		if least == b.MostFrames {
+			buffer = "no burst of 2 s overran it"
+		}
+		t.Add(s.Frame, unit.FormatCount(int64(b.MeanFrames+0.5)), unit.FormatCount(least)+"–"+unit.FormatCount(most), rate, buffer)
+	}
+	return t
 }
 
 func forwardAnswer(s record.ForwardSize) string {

@@ -1,0 +1,32 @@
+package rfc2544
+
+// LongestBurst searches the longest burst of frames that is not lost in part (back-to-back
+// frames: RFC 2544, section 26.4, and RFC 9004): within the resolution, a share, of one that
+// is, and of most frames at most. It begins with first, and returns 0 if not even one frame
+// passes.
+func LongestBurst(most, first int64, resolution float64, passes func(frames int64) (bool, error)) (longest int64, err error) {
+	lost := most + 1 // the shortest that lost
+	for try := min(max(first, 1), most); longest < most && lost > 1; {
+		ok, err := passes(try)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			longest = max(longest, try)
+		} else {
+			lost = min(lost, try)
+		}
+		if longest > 0 && float64(lost-longest) <= max(1, resolution*float64(longest)) {
+			break
+		}
+		switch {
+		case longest == 0:
+			try = max(1, lost/4)
+		case lost > most:
+			try = min(most, 4*longest)
+		default:
+			try = longest + (lost-longest)/2
+		}
+	}
+	return longest, nil
+}
