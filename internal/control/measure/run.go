@@ -15,7 +15,6 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
-	"linerate/internal/science/diagnose"
 	"linerate/internal/science/stats"
 	"linerate/internal/version"
 )
@@ -89,10 +88,8 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 		}
 	}
 	r.DurationS, r.Snapshots = time.Since(s.began).Seconds(), []record.HostSnapshots{s.local}
-	conclude.Conclude(r)
-	around := diagnose.Around(r, findings)
-	r.Trust, r.Findings = checks, slices.Concat([]record.Finding{}, findings, around)
-	m.Findings = append(m.Findings, around...)
+	conclude.Judged(r, checks, findings)
+	m.Findings = append(m.Findings, r.Findings[len(findings):]...)
 	return r, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // TestRunOfBothDirections: each direction is a condition with its own goodput, limit and
-// flows, of the same window, and a check that failed puts both in doubt.
+// flows, of the same window, and a check that failed puts both in doubt, and no other does.
 func TestRunOfBothDirections(t *testing.T) {
 	both := record.Trial{
 		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, LimitWhy: "unknown", Hosts: []record.HostReading{{Host: record.NodeClient, ProcessCPUS: 1}},
@@ -61,6 +62,9 @@ func TestRunOfBothDirections(t *testing.T) {
 		}
 		if len(failed) != len(r.Trials) || !failed[1] || !failed[2] {
 			t.Errorf("checks: %+v", r.Trust)
+		}
+		if got := r.Conclusion.Doubts; !slices.Equal(got, []string{"steady"}) {
+			t.Errorf("doubts: %q, of checks %+v", got, r.Trust)
 		}
 	}
 	if both.Hosts[0].ProcessCPUS != 1 {

@@ -331,7 +331,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	}
 	switch {
 	case whose == ownQueue:
-		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From)
+		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From) + s.losesToo(f)
 	case asked && whose == unknownQueue:
 		return "", trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
 	case acks != "" && missing < lossy:

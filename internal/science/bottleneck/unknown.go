@@ -21,6 +21,8 @@ const (
 	far = 10
 	// aWhileUs is longer than a host takes to answer that has processors for it.
 	aWhileUs = 1000
+	// A queue that only this flow fills drops a smaller share of it.
+	loses = 0.01
 )
 
 // roundTrip is what a flow's round trips took, and how much of that they did not when there
@@ -64,7 +66,16 @@ func (s scene) behindLink(f record.Flow) string {
 			return ""
 		}
 	}
-	return trip.String() + ": packets were queued " + s.queuedAt(f.From)
+	return trip.String() + ": packets were queued " + s.queuedAt(f.From) + s.losesToo(f)
+}
+
+// losesToo says that a flow with a queue before a full link loses packets as well: each loss
+// has it send less for a while, in which the link may not be full.
+func (s scene) losesToo(f record.Flow) string {
+	if missing(f) < loses {
+		return ""
+	}
+	return fmt.Sprintf("; %s of the bytes were retransmitted, so packets are lost, in that queue or elsewhere on the path, and the flow sends less after each loss", unit.FormatPercent(resent(f)))
 }
 
 // steady reports whether what was received had the same rate in each part of the window.

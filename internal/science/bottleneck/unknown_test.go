@@ -50,6 +50,9 @@ func TestBehindLink(t *testing.T) {
 		{"few segments in a short queue", 6000, 5, false, func(f *record.Flow, _ *record.Trial) {
 			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 500
 		}, FullLink, "RTT 6 ms"},
+		{"a queue on a path that loses packets", 3000, 50, false, func(f *record.Flow, _ *record.Trial) {
+			f.SentBytes, f.RetransBytes = 1e6, 37_000
+		}, FullLink, "queued before a link on the path; 3.7 % of the bytes were retransmitted, so packets are lost, in that queue or elsewhere"},
 		{"a busy machine", 7900, 5, false, busyMachine, FullLink, "RTT 7.9 ms"},
 		{"a busy machine, and no queue", 80, 5, false, busyMachine, Generator, "99 % busy"},
 		{"a busy machine that sends unevenly", 7900, 50, false, busyMachine, Generator, "99 % busy"},

@@ -24,6 +24,16 @@ import (
 // Conclude fills in everything of a run that follows from its trials. It may be
 // called again as trials are added.
 func Conclude(run *record.Run) {
+	var findings []record.Finding
+	for _, t := range run.Trials {
+		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
+	}
+	Judged(run, trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings))
+}
+
+// Judged is Conclude of a run whose trials were checked and diagnosed before: of a
+// measurement, whose trials are the directions of one window.
+func Judged(run *record.Run, checks []record.Check, findings []record.Finding) {
 	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
 	chance.Fill(run)
 	run.Treatments = []record.Treatment{}
@@ -41,13 +51,8 @@ func Conclude(run *record.Run) {
 	}
 	run.Effects = levels
 	recommend(run, treatments...)
-	run.Trust = trust.Run(run.Trials, &run.Topology)
-	var findings []record.Finding
-	for _, t := range run.Trials {
-		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
-	}
-	run.Findings = diagnose.Merge(findings)
-	run.Findings = append(run.Findings, diagnose.Around(run, run.Findings)...)
+	run.Trust = checks
+	run.Findings = slices.Concat(findings, diagnose.Around(run, findings))
 	for _, f := range run.Findings {
 		slices.SortFunc(f.Treatments, func(a, b string) int { return place(run, a) - place(run, b) })
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -143,7 +144,7 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return usageError(err)
 	}
 	if len(fix.Hosts) == 0 && len(fix.Instructions()) > 0 {
-		if err := s.answer(f.asJSON, f.document(run, fix), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
+		if err := s.answer(f.asJSON, f.document(fix, run), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
 			return err
 		}
 		f.remarkUnmapped(s.err, fix)
@@ -155,7 +156,8 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if len(fix.Hosts) == 0 {
 		fix.Flushes = slices.DeleteFunc(fix.Flushes, func(flush remedy.Flush) bool { return flush.Host != f.host })
 	}
-	d := f.document(run, fix)
+	proof := provenBy(cmd.Context(), run, fix)
+	d := f.document(fix, run, proof...)
 	err = s.answer(f.asJSON, d, func(w io.Writer) error {
 		if f.dir != "" {
 			return f.write(w, d)
@@ -169,7 +171,20 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	if d.Doubt != "" {
 		say(s.err, "linerate: %s (exit status %d); linerate report %s lists what failed\n", d.Doubt, ExitDoubt, run.ID)
 	}
-	return doubt(run)
+	return doubt(append(proof, run)...)
+}
+
+// provenBy is the run that proved a fix, unless it is the run itself or the notebook has it
+// no more.
+func provenBy(ctx context.Context, run *record.Run, fix *remedy.Fix) []*record.Run {
+	if fix.Proof == "" || fix.Proof == run.ID {
+		return nil
+	}
+	runs, err := runsWithTrials(ctx, fix.Proof)
+	if err != nil {
+		return nil
+	}
+	return runs
 }
 
 // find is the fix that is meant: the recommended one, or that of a finding.
@@ -231,13 +246,19 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 	return nil
 }
 
-func (f fixFlags) document(run *record.Run, fix *remedy.Fix) *fixDocument {
+// document is a fix of a run, which others proved.
+func (f fixFlags) document(fix *remedy.Fix, run *record.Run, proof ...*record.Run) *fixDocument {
 	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(), Hosts: []fixHost{}}
 	for _, flush := range fix.Flushes {
 		d.Once = append(d.Once, fixCommand{flush.Host, flush.Command()})
 	}
-	if why := evidence.InDoubt(run); why != "" {
+	if why := evidence.WhyInDoubt(run); why != "" {
 		d.Doubt = "the run is in doubt: " + why
+	}
+	for _, r := range proof {
+		if why := evidence.WhyInDoubt(r); why != "" {
+			d.Doubt = strings.TrimPrefix(fmt.Sprintf("%s; its proof %s is in doubt: %s", d.Doubt, r.ID, why), "; ")
+		}
 	}
 	for _, h := range fix.Hosts {
 		one := fixHost{Host: h.Name, Commands: hostconfig.Commands(h.Settings)}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +16,9 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/host/serve"
 	"linerate/internal/model/record"
+	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
+	"linerate/internal/show/present"
 )
 
 // wrongLines are what people get wrong, with what the answer has to name; ␣ is a space
@@ -224,6 +227,24 @@ func TestBudgetCommands(t *testing.T) {
 	r.Proven = &record.Proven{Run: "tune-8"}
 	if text := f.continueCommand(r); text != "" {
 		t.Errorf("its settings are proven and kept: %q", text)
+	}
+}
+
+// TestProofInDoubt: where the run that proved a list failed a trust check, tune and fix say so by
+// its name, though the run that tried its settings one by one failed none.
+func TestProofInDoubt(t *testing.T) {
+	tried := &record.Run{ID: "tune-7", Trials: []record.Trial{{Order: 1, Block: 1}}}
+	proof := &record.Run{ID: "tune-8", Trials: []record.Trial{{Order: 1, Block: 1}, {Order: 2, Block: 1}, {Order: 3, Block: 2}}, Trust: []record.Check{{Check: "steady", Trial: 2}}}
+	d := fixFlags{}.document(&remedy.Fix{Name: "the list", Proof: proof.ID}, tried, proof)
+	if want := "its proof tune-8 is in doubt: 1 of 3 trials failed a trust check (steady)"; d.Doubt != want {
+		t.Errorf("fix: %q, want %q", d.Doubt, want)
+	}
+	if d := (fixFlags{}).document(&remedy.Fix{Name: "the list", Proof: proof.ID}, tried); d.Doubt != "" {
+		t.Errorf("fix: %q", d.Doubt)
+	}
+	shown := present.Tune(&record.Tune{Run: tried.ID, Answer: "it helps."}, "list.conf", []*record.Run{tried, proof}, nil)
+	if want := "In doubt: of run tune-8, 1 of 3 trials failed a trust check (steady): linerate report tune-8."; !slices.Contains(shown.Warnings, want) {
+		t.Errorf("tune: %q", shown.Warnings)
 	}
 }
 

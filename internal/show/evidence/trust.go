@@ -82,6 +82,16 @@ func InDoubt(run *record.Run) string {
 	return text + " failed a trust check"
 }
 
+// WhyInDoubt is InDoubt with the checks that failed: "1 of 8 trials failed a trust check
+// (steady)"; empty: no figures are in doubt.
+func WhyInDoubt(run *record.Run) string {
+	text := InDoubt(run)
+	if text != "" {
+		text += " (" + CheckNames(Doubts(run)) + ")"
+	}
+	return text
+}
+
 // contradicted says in how many trials another program's figure contradicts
 // what was received; empty: in none.
 func contradicted(run *record.Run) string {

@@ -35,6 +35,11 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 			d.About[0] += " · as it is: " + control
 		}
 		d.Warnings = warnings(view.New(r))
+		for _, r := range runs[1:] {
+			if why := evidence.WhyInDoubt(r); why != "" {
+				d.Warnings = append(d.Warnings, fmt.Sprintf("In doubt: of run %s, %s: linerate report %[1]s.", r.ID, why))
+			}
+		}
 	}
 	for i, c := range append([]*record.Tune{result}, result.Conditions...) {
 		text := c.Answer

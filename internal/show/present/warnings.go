@@ -17,8 +17,8 @@ import (
 func warnings(v *view.View) []string {
 	run := v.Run
 	var out []string
-	if bad := evidence.Doubts(run); len(bad) > 0 {
-		out = append(out, fmt.Sprintf("In doubt: %s (%s). See Trust below.", evidence.InDoubt(run), evidence.CheckNames(bad)))
+	if why := evidence.WhyInDoubt(run); why != "" {
+		out = append(out, fmt.Sprintf("In doubt: %s. See Trust below.", why))
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}
