@@ -368,11 +368,13 @@ func leftOpen(run *record.Run, set settingfile.Set) bool {
 	return promises(run, e) && (!gains(e, run.Margin) || e.Verdict == record.Inconclusive)
 }
 
-// best makes the best of sets in a run the reference.
+// best makes the best of sets in a run the reference: the list without what harms already if it
+// keeps the list's gain, as chance decides which of the two is ahead.
 func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 	s.refer(run, sets[0])
 	for _, set := range sets[1:] {
-		if more, ok := typical(run, s.reference.Name, set.Name, metric.Of(run)[0]); ok && more > 0 {
+		more, ok := typical(run, s.reference.Name, set.Name, metric.Of(run)[0])
+		if ok && more > 0 || set.Name == HarmlessList && s.keeps(run, set) {
 			s.refer(run, set)
 		}
 	}

@@ -332,3 +332,34 @@ func TestHarmfulElsewhere(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestHarmfulWhenSpent: where the budget ends the search, what is kept has no setting that lint
+// calls harmful and that no trial speaks for, whichever of the two lists chance has ahead.
+func TestHarmfulWhenSpent(t *testing.T) {
+	for seed := range uint64(10) {
+		w := &world{keys: []string{"net.ipv4.tcp_sack", "net.s00", "net.s01", "net.s02", "net.s03"}, noise: 0.005, random: rand.New(rand.NewPCG(seed, 8)),
+			goodput: func(set map[string]bool) float64 {
+				if all(set, "net.s00", "net.s01") || all(set, "net.s02", "net.s03") {
+					return 2
+				}
+				return 1
+			}}
+		screening := w.screen()
+		var settings []record.TuneSetting
+		for _, key := range w.keys {
+			settings = append(settings, record.TuneSetting{Key: key, Value: "0"})
+		}
+		runs := 0
+		enough := tuning.Enough{Screened: tuning.Screen(screening, tuning.Judge(screening, settings, nil).Settings, true), Screening: screening,
+			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
+				if runs++; runs > 1 {
+					return nil, tuning.ErrSpent
+				}
+				return w.conduct(why, sets...)
+			}}
+		found, err := enough.Find()
+		if err != nil || found == nil || !found.Ended || slices.Contains(found.Proof.Settings, "net.ipv4.tcp_sack") || len(found.Proof.Settings) != 4 {
+			t.Errorf("seed %d: %+v, %v", seed, found, err)
+		}
+	}
+}

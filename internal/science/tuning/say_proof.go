@@ -102,7 +102,11 @@ func fewer(t *record.Tune, of metric.Metric) []string {
 	if len(more) == 0 {
 		return []string{said}
 	}
-	return []string{fmt.Sprintf("%s %s kept for %s, and not shown to be needed for %s: %s", list(more), plural(len(more), "is", "are"), worseIn(t, t.Fewer.Effect), of.Label, said)}
+	why := "is kept for " + worseIn(t, t.Fewer.Effect)
+	if len(more) > 1 {
+		why = "are kept together for " + worseIn(t, t.Fewer.Effect) + " (which of them it takes is not known)"
+	}
+	return []string{fmt.Sprintf("%s %s, and not shown to be needed for %s: %s", list(more), why, of.Label, said)}
 }
 
 // worseIn names the responses that an effect worsens beside the one that counts.
