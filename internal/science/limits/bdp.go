@@ -7,6 +7,7 @@ type Path struct {
 	RateBps float64 // of its slowest link
 	RTTS    float64 // there and back, with empty queues, in seconds
 	Segment int     // payload of a full segment, in bytes
+	Shaped  bool    // RateBps is a token bucket's, as Frame.Shaped is
 }
 
 const (
@@ -84,7 +85,7 @@ func (p Path) SlowStart() int {
 // as its first acknowledgement takes to come back: then the link transmits to the end.
 func (p Path) Answer(bytes float64, first int) (trips int, seconds float64) {
 	segments := math.Ceil(bytes / float64(p.Segment))
-	left, window, each := segments, float64(max(first, 1)), 8*float64(p.Segment+answerHeaders)/p.RateBps
+	left, window, each := segments, float64(max(first, 1)), p.segmentS()
 	trips, seconds = 1, p.RTTS
 	for ; left > 0; window *= 2 {
 		begin := seconds // the link is free from here on
@@ -99,5 +100,12 @@ func (p Path) Answer(bytes float64, first int) (trips int, seconds float64) {
 	return trips, seconds - 8*(segments*float64(p.Segment)-bytes)/p.RateBps // the last segment has the rest
 }
 
-// answerHeaders are of a segment on the wire: TCP's with timestamps, IPv4's, and Ethernet's.
-const answerHeaders = tcpHeader + tcpTimestamps + ipv4Header + ethernetHeader
+// segmentS is how long a full segment takes on an Ethernet of the path's rate, in seconds, with
+// the headers of TCP, its timestamps and IPv4.
+func (p Path) segmentS() float64 {
+	bytes := p.Segment + tcpHeader + tcpTimestamps + ipv4Header + ethernetHeader
+	if !p.Shaped {
+		bytes += ethernetRest
+	}
+	return 8 * float64(bytes) / p.RateBps
+}

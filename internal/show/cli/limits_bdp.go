@@ -55,6 +55,7 @@ said beside them. With --window, also the highest rate with such a window; with
 	valueVar(flags, &f.answer, unit.ParseSize, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
 	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "initial congestion window in segments: initcwnd of the sender's route")
 	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
+	flags.BoolVar(&f.path.Shaped, "shaped", false, "for --answer: the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.bdp/v1)")
 	return cmd
 }
