@@ -69,8 +69,11 @@ func (r *receiver) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, e
 				if r.intact++; !r.tracker.intact {
 					r.intact = 0
 				}
-				if timed && inside {
+				switch {
+				case timed && inside:
 					r.delays.add(delay)
+				case timed:
+					r.delays.see(delay)
 				}
 			}
 			t.show(&r.tracker.counts)

@@ -65,19 +65,30 @@ const maxDelays = 1 << 14
 // delays are how much later than sent the datagrams of the window arrived, on two
 // clocks that need not agree. Of more than there is room for, a random choice is
 // kept, in which each has the same chance (reservoir sampling), and the extremes.
+// The fastest is of the whole flow: those of the window may all have waited in a queue
+// that was full before.
 type delays struct {
-	count    atomic.Int64
-	min, max atomic.Int64
-	kept     []atomic.Int64
+	count        atomic.Int64
+	fastest, max atomic.Int64
+	kept         []atomic.Int64
 }
 
-func newDelays() *delays { return &delays{kept: make([]atomic.Int64, maxDelays)} }
+func newDelays() *delays {
+	d := &delays{kept: make([]atomic.Int64, maxDelays)}
+	d.fastest.Store(math.MaxInt64)
+	return d
+}
+
+// see takes what one outside the window took for the fastest, if it is.
+func (d *delays) see(ns int64) {
+	if ns < d.fastest.Load() {
+		d.fastest.Store(ns)
+	}
+}
 
 func (d *delays) add(ns int64) {
+	d.see(ns)
 	n := d.count.Load()
-	if n == 0 || ns < d.min.Load() {
-		d.min.Store(ns)
-	}
 	if n == 0 || ns > d.max.Load() {
 		d.max.Store(ns)
 	}
@@ -89,9 +100,8 @@ func (d *delays) add(ns int64) {
 	d.count.Store(n + 1)
 }
 
-// distribution is of the kept ones, above the smallest of all; the largest of all
-// is in it.
-func (d *delays) distribution() *record.Distribution { return d.above(d.min.Load()) }
+// distribution is of the kept ones, above the fastest; the largest of all is in it.
+func (d *delays) distribution() *record.Distribution { return d.above(d.fastest.Load()) }
 
 // above is distribution above an instant that is none of them.
 func (d *delays) above(least int64) *record.Distribution {

@@ -288,6 +288,21 @@ func TestTally(t *testing.T) {
 	<-done
 }
 
+// TestFastestBefore: a queue that was filled before the window delays all of its datagrams, and
+// the fastest of all shows by how much.
+func TestFastestBefore(t *testing.T) {
+	d := newDelays()
+	for _, ns := range []int64{-5000, 150_000} {
+		d.see(ns)
+	}
+	for range 100 {
+		d.add(195_000)
+	}
+	if got := d.distribution(); got.Count != 100 || math.Abs(got.MinUs-200) > 1 || math.Abs(got.MaxUs-200) > 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestDelays: of more than there is room for a fair choice is kept, with both
 // extremes.
 func TestDelays(t *testing.T) {
