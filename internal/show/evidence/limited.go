@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ func Limited(v *view.View) *document.Table {
 			cells = append(cells, document.Cell{Text: h.Span(unit), Detail: h.Why})
 		}
 		row := document.Row{Extra: predicted && h.As() == "" && (h.Several && !h.Row.Baseline || h.Row.Part && !tells(v, h, list))}
+		if h.By[0] == "" && h.Because != "" {
+			by += ": " + h.Because
+		}
 		if as := h.As(); as != "" {
 			by, row.Tone = by+"; "+as, document.Wrong
 		}
@@ -76,18 +80,27 @@ func tells(v *view.View, h view.Held, list []view.Held) bool {
 // limitedStatements name each cause with the treatments whose flows it held back.
 func limitedStatements(v *view.View, list []view.Held) []document.Block {
 	var where words.ByText
+	open := map[string]string{} // why one of these was not attributed
 	for _, h := range list {
-		where.Add(view.Causes(h.By), v.Label(h.Row, h.Column))
+		text := view.Causes(h.By)
+		where.Add(text, v.Label(h.Row, h.Column))
+		if h.By[0] == "" {
+			open[text] = cmp.Or(open[text], h.Because)
+		}
 	}
 	var texts []string
 	for _, text := range where.Texts {
+		said := text
 		if len(where.Texts) > 1 {
-			text += ": " + strings.Join(where.Names[text], "; ")
+			said += ": " + strings.Join(where.Names[text], "; ")
 		}
-		if len(list) == 1 && list[0].Because != "" {
-			text += ": " + list[0].Because
+		switch {
+		case len(list) == 1 && list[0].Because != "":
+			said += ": " + list[0].Because
+		case open[text] != "":
+			said += " (" + open[text] + ")"
 		}
-		texts = append(texts, text)
+		texts = append(texts, said)
 	}
 	return document.Statements("Held by", texts...)
 }

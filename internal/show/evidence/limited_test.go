@@ -38,4 +38,12 @@ func TestLimitedTogether(t *testing.T) {
 	if got, want := text(), "as it is, 2 flows | 320–392 | 356 | full link"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	for _, trial := range run.Trials {
+		for i := range trial.Flows {
+			trial.Flows[i].LimitedBy, trial.Flows[i].LimitedWhy = "", "a window of 1 s is too short"
+		}
+	}
+	if got, want := text(), "as it is, 2 flows | 320–392 | 356 | not attributed: a window of 1 s is too short"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
