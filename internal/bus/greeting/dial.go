@@ -44,14 +44,14 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	why, todo := "", ""
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		why, todo = ": nothing listens there", "Start "+start+" on that host, or check the port"
+		why, todo = ": nothing listens there, or a firewall rejects connections to this port", "Start "+start+" on that host, or check the port and the firewall"
 	case errors.Is(err, syscall.ENETUNREACH):
 		why, todo = ": this host, or a router on the path, has no route to this address", "Check the address; ip route get ADDRESS names this host's route, and if there is one, a router has none"
-	case errors.Is(err, syscall.EHOSTUNREACH):
-		why = ": no answer to ARP or neighbour discovery, or a router says that it cannot be reached"
-		todo = "Check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
-	case TimedOut(err):
+	case errors.Is(err, syscall.EHOSTUNREACH), TimedOut(err):
 		silent := &SilentError{Address: address, within: timeout}
+		if !TimedOut(err) {
+			silent.rejected = Cause(err)
+		}
 		if op, ok := errors.AsType[*net.OpError](err); ok {
 			silent.Peer, _ = netip.ParseAddrPort(fmt.Sprint(op.Addr)) // not known: invalid
 		}
@@ -64,7 +64,8 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	return fmt.Errorf("reaching %s: %w%s\n%s", address, Cause(err), why, todo)
 }
 
-// SilentError is that a peer has not answered within a time, with what to do on a second line.
+// SilentError is that a peer has not answered within a time, or that it is said to be
+// unreachable, with what to do on a second line.
 type SilentError struct {
 	Address string         // as it was dialled
 	Peer    netip.AddrPort // that was tried; invalid: not known
@@ -73,10 +74,18 @@ type SilentError struct {
 	Hop    netip.Addr
 	State  string
 	within time.Duration
+	// rejected is EHOSTUNREACH, of this host's own neighbour table or of an ICMP message; nil:
+	// nothing was heard.
+	rejected error
 }
+
+func (e *SilentError) Unwrap() error { return e.rejected }
 
 func (e *SilentError) Error() string {
 	text := fmt.Sprintf("reaching %s: no answer within %v\n", e.Address, e.within)
+	if e.rejected != nil {
+		text = fmt.Sprintf("reaching %s: %v\n", e.Address, e.rejected)
+	}
 	answers, protocol := "has answered", "ARP"
 	if e.State == "REACHABLE" {
 		answers = "answers"
@@ -86,8 +95,14 @@ func (e *SilentError) Error() string {
 	}
 	const stray = "the answers go elsewhere (a wrong neighbour entry or route there)"
 	switch {
+	case !e.Hop.IsValid() && e.rejected != nil:
+		return text + "No answer to ARP or neighbour discovery, or a router or firewall says so by ICMP: check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
 	case !e.Hop.IsValid():
 		return text + "The host is down, or a firewall drops packets to this port"
+	case e.rejected != nil && e.Hop == e.Peer.Addr():
+		return text + fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall there rejects connections to this port by ICMP", answers, protocol, e.State)
+	case e.rejected != nil:
+		return text + fmt.Sprintf("The gateway %s %s %s (ip neighbour: %s): a router behind it cannot reach the host, or a firewall rejects connections to this port by ICMP", e.Hop, answers, protocol, e.State)
 	case e.Hop == e.Peer.Addr():
 		text += fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall drops packets to this port, or %s", answers, protocol, e.State, stray)
 	default:

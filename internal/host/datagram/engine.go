@@ -150,7 +150,7 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 	}
 	conn, err := handshake.Dial(ctx, request, timeout)
 	if err != nil {
-		f.Fail("connect %s → %s: %w", socket.AddrName(request.Local), request.Remote, socket.Reason(err, request.Remote.Addr()))
+		f.Fail("%s: %w", socket.Connecting(request.Local, request.Remote), socket.Reason(err, request.Remote.Addr()))
 		return false
 	}
 	return e.open(f, conn, nil, nil)
@@ -181,7 +181,7 @@ func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error
 	dialer := handshake.Dialer(request)
 	c, err := dialer.DialContext(ctx, "udp", request.Remote.String())
 	if err != nil {
-		return nil, fmt.Errorf("connect %s → %s: %w", socket.AddrName(request.Local), request.Remote, socket.Reason(err, request.Remote.Addr()))
+		return nil, fmt.Errorf("%s: %w", socket.Connecting(request.Local, request.Remote), socket.Reason(err, request.Remote.Addr()))
 	}
 	return c.(*net.UDPConn), nil
 }

@@ -134,7 +134,7 @@ func TestNothingListens(t *testing.T) {
 		{gone, "ICMP port unreachable"},
 	} {
 		o := e.Connect(t.Context(), requests(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
-		if !strings.Contains(o.Error.Error(), "connect any address → "+test.at.String()) || !strings.Contains(o.Error.Error(), test.want) {
+		if !strings.Contains(o.Error.Error(), "connect to "+test.at.String()) || !strings.Contains(o.Error.Error(), test.want) {
 			t.Errorf("%q, want %q", o.Error, test.want)
 		}
 	}

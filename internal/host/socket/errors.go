@@ -36,11 +36,11 @@ func words(err error, remote netip.Addr) string {
 	}
 	switch {
 	case errors.Is(err, syscall.EHOSTUNREACH):
-		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router on the path said so", resolver)
+		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router or firewall says so by ICMP", resolver)
 	case errors.Is(err, syscall.ENETUNREACH):
 		return "network is unreachable (ENETUNREACH): no route of this host covers the address"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused (ECONNREFUSED): nothing listens there"
+		return "connection refused (ECONNREFUSED): nothing listens there, or a firewall rejects connections to this port"
 	case errors.Is(err, syscall.ETIMEDOUT):
 		return "connection timed out (ETIMEDOUT): the peer did not answer"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -75,7 +75,15 @@ func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		why = fmt.Sprintf("connection timed out: no answer to SYN within %v", timeout)
 	}
-	return fmt.Errorf("connect %s → %s: %w", AddrName(local), remote, &reason{why, err})
+	return fmt.Errorf("%s: %w", Connecting(local, remote), &reason{why, err})
+}
+
+// Connecting names a connection that is made; local is not valid where the kernel chooses.
+func Connecting(local netip.Addr, remote netip.AddrPort) string {
+	if !local.IsValid() {
+		return fmt.Sprintf("connect to %s", remote)
+	}
+	return fmt.Sprintf("connect %s → %s", local, remote)
 }
 
 // NotSent says of a failure that this datagram was not sent, and nothing of the next.

@@ -73,7 +73,7 @@ func TestUnreachable(t *testing.T) {
 		{ID: "no neighbour, IPv6", Sends: true, Remote: netip.MustParseAddrPort("[fd09::2]:5000")},
 		{ID: "good", Sends: true, Remote: l.Local},
 	}, patience)
-	contains(t, opened[0].Error.Error(), "connect any address → 192.0.2.7:5000", "ENETUNREACH")
+	contains(t, opened[0].Error.Error(), "connect to 192.0.2.7:5000", "ENETUNREACH")
 	contains(t, opened[1].Error.Error(), "connect 10.9.9.1 → 10.9.9.2:5000", "EHOSTUNREACH", "ARP got no answer")
 	contains(t, opened[2].Error.Error(), "[fd09::2]:5000", "EHOSTUNREACH", "neighbour discovery")
 	if opened[3].Error != nil {

@@ -103,7 +103,7 @@ func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) e
 		err = bus.Coded(message.Exhausted, fmt.Errorf("connect %s → %s: no port is left (EAGAIN): a socket over UDP needs one of "+
 			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.AddrName(o.Local), o.Remote))
 	case f.udp:
-		err = fmt.Errorf("connect %s → %s: %w", socket.AddrName(o.Local), o.Remote, socket.Reason(err, o.Remote.Addr()))
+		err = fmt.Errorf("%s: %w", socket.Connecting(o.Local, o.Remote), socket.Reason(err, o.Remote.Addr()))
 	case errors.Is(err, errNoSYNACK):
 		err = fmt.Errorf("connect %s → %s: %w within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
 	default:

@@ -311,7 +311,7 @@ func TestNoServer(t *testing.T) {
 	for _, c := range []struct{ flag, start string }{{"--quiet", "linerate serve"}, {"--iperf3", "iperf3 -s"}} {
 		var errs strings.Builder
 		status := Main([]string{"measure", "127.0.0.1:" + port, c.flag}, strings.NewReader(""), io.Discard, &errs)
-		want := "linerate: reaching 127.0.0.1:" + port + ": connection refused: nothing listens there\nStart " + c.start + " on that host, or check the port\n"
+		want := "linerate: reaching 127.0.0.1:" + port + ": connection refused: nothing listens there, or a firewall rejects connections to this port\nStart " + c.start + " on that host, or check the port and the firewall\n"
 		if status != ExitFailed || !strings.HasSuffix(errs.String(), want) || strings.Contains(errs.String(), "bus") {
 			t.Errorf("%s: status %d, %q; want %q", c.flag, status, errs.String(), want)
 		}
