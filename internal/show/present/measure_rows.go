@@ -130,7 +130,7 @@ func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
 	sentBps := bits / m.DurationS
 	if asked > 0 && bits > 0 {
-		share = min(share, sentBps/asked)
+		share = min(1, sentBps/asked) // beside the rate; of a stall at the window's edge, the count has more
 	}
 	percent := unit.FormatPercent(share)
 	if percent == unit.FormatPercent(1) {
