@@ -297,7 +297,7 @@ func TestMeasureRefused(t *testing.T) {
 			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},
 			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
 			{"no server", "client", []string{"10.0.0.1:5203"}, "nothing listens there, or a firewall rejects connections to this port\nStart linerate serve"},
-			{"no host", "client", []string{"10.0.0.77"}, "no route to host: no answer to ARP"},
+			{"no host", "client", []string{"10.0.0.77"}, "no route to host\nNo answer to ARP"},
 			{"another program", "client", []string{"10.0.0.1:2222"}, `the program that listens at 10.0.0.1:2222 is not linerate serve: it begins with "SSH-2.0-`},
 			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},
 		} {
