@@ -48,7 +48,7 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	case errors.Is(err, syscall.ENETUNREACH):
 		why, todo = ": this host, or a router on the path, has no route to this address", "Check the address; ip route get ADDRESS names this host's route, and if there is one, a router has none"
 	case errors.Is(err, syscall.EHOSTUNREACH), TimedOut(err):
-		silent := &SilentError{Address: address, within: timeout}
+		silent := &UnreachedError{Address: address, within: timeout}
 		if !TimedOut(err) {
 			silent.rejected = Cause(err)
 		}
@@ -64,9 +64,9 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	return fmt.Errorf("reaching %s: %w%s\n%s", address, Cause(err), why, todo)
 }
 
-// SilentError is that a peer has not answered within a time, or that it is said to be
-// unreachable, with what to do on a second line.
-type SilentError struct {
+// UnreachedError is that a peer has not answered within a time, or that it cannot be reached
+// (EHOSTUNREACH), with what to do on a second line.
+type UnreachedError struct {
 	Address string         // as it was dialled
 	Peer    netip.AddrPort // that was tried; invalid: not known
 	// Hop is the peer or the gateway towards it, if that has a MAC address in this host's
@@ -74,14 +74,14 @@ type SilentError struct {
 	Hop    netip.Addr
 	State  string
 	within time.Duration
-	// rejected is EHOSTUNREACH, of this host's own neighbour table or of an ICMP message; nil:
-	// nothing was heard.
+	// rejected is EHOSTUNREACH, because this host got no answer to ARP or an ICMP message; nil:
+	// there was no answer at all.
 	rejected error
 }
 
-func (e *SilentError) Unwrap() error { return e.rejected }
+func (e *UnreachedError) Unwrap() error { return e.rejected }
 
-func (e *SilentError) Error() string {
+func (e *UnreachedError) Error() string {
 	text := fmt.Sprintf("reaching %s: no answer within %v\n", e.Address, e.within)
 	if e.rejected != nil {
 		text = fmt.Sprintf("reaching %s: %v\n", e.Address, e.rejected)
@@ -96,7 +96,7 @@ func (e *SilentError) Error() string {
 	const stray = "the answers go elsewhere (a wrong neighbour entry or route there)"
 	switch {
 	case !e.Hop.IsValid() && e.rejected != nil:
-		return text + "No answer to ARP or neighbour discovery, or a router or firewall says so by ICMP: check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
+		return text + "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by ICMP: check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
 	case !e.Hop.IsValid():
 		return text + "The host is down, or a firewall drops packets to this port"
 	case e.rejected != nil && e.Hop == e.Peer.Addr():

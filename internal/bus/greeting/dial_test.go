@@ -37,7 +37,7 @@ func TestUnreached(t *testing.T) {
 		want string
 	}{
 		{errno(syscall.ENETUNREACH), "network is unreachable: this host, or a router on the path, has no route to this address\n"},
-		{errno(syscall.EHOSTUNREACH), "no route to host\nNo answer to ARP or neighbour discovery, or a router or firewall says so"},
+		{errno(syscall.EHOSTUNREACH), "no route to host\nNo answer to ARP or neighbour discovery, or a router or firewall rejects packets to it"},
 		{errno(syscall.ETIMEDOUT), "no answer within 10s\nThe host is down, or a firewall drops packets"},
 		{errno(syscall.ECONNREFUSED), "connection refused: nothing listens there, or a firewall rejects connections to this port\nStart linerate serve on that host"},
 		{errno(syscall.EADDRNOTAVAIL), "this host does not have the source address 192.0.2.1\n"},
@@ -50,9 +50,9 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestSilent: a peer that answers ARP is not said to be down, nor, if its firewall rejects, to be
+// TestNextHop: a peer that answers ARP is not said to be down, nor, if its firewall rejects, to be
 // without an answer to ARP.
-func TestSilent(t *testing.T) {
+func TestNextHop(t *testing.T) {
 	peer, gateway := netip.MustParseAddrPort("192.0.2.9:5202"), netip.MustParseAddr("198.51.100.1")
 	for _, c := range []struct {
 		hop         netip.Addr
@@ -65,18 +65,18 @@ func TestSilent(t *testing.T) {
 		{gateway, "REACHABLE", "The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): the host behind it is down", true},
 		{netip.MustParseAddr("fe80::1"), "DELAY", "The gateway fe80::1 has answered neighbour discovery", true},
 	} {
-		got := (&SilentError{Address: "nas:5202", Peer: peer, Hop: c.hop, State: c.state, within: 10 * time.Second}).Error()
+		got := (&UnreachedError{Address: "nas:5202", Peer: peer, Hop: c.hop, State: c.state, within: 10 * time.Second}).Error()
 		if !strings.HasPrefix(got, "reaching nas:5202: no answer within 10s\n"+c.want) || strings.Contains(got, "down") != c.down || c.hop.IsValid() && !strings.Contains(got, "doctor --probe 192.0.2.9") {
 			t.Error(got)
 		}
 	}
 	for hop, want := range map[netip.Addr]string{
-		{}:          "No answer to ARP or neighbour discovery, or a router or firewall says so by ICMP: check",
+		{}:          "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by ICMP: check",
 		peer.Addr(): "It answers ARP (ip neighbour: REACHABLE): a firewall there rejects connections to this port by ICMP",
 		gateway:     "The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): a router behind it cannot reach the host, or a firewall rejects",
 	} {
 		err := unreached(&net.OpError{Op: "dial", Addr: net.TCPAddrFromAddrPort(peer), Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}, "nas:5202", netip.Addr{}, time.Second, "linerate serve")
-		silent, is := errors.AsType[*SilentError](err)
+		silent, is := errors.AsType[*UnreachedError](err)
 		if !is || silent.Peer != peer || !errors.Is(err, syscall.EHOSTUNREACH) {
 			t.Fatalf("%#v", err)
 		}

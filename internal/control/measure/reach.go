@@ -112,7 +112,7 @@ func withIperf3(ctx context.Context, at string, source netip.Addr, err error) er
 // withHop adds to an error of a peer that does not answer what this host's neighbour table has of it,
 // or of the gateway towards it.
 func withHop(err error) error {
-	silent, is := errors.AsType[*greeting.SilentError](err)
+	silent, is := errors.AsType[*greeting.UnreachedError](err)
 	if !is || !silent.Peer.IsValid() || !netlink.Available {
 		return err
 	}

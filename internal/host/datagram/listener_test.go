@@ -130,7 +130,7 @@ func TestNothingListens(t *testing.T) {
 		at   netip.AddrPort
 		want string
 	}{
-		{silent.LocalAddr().(*net.UDPAddr).AddrPort(), "no answer to its datagrams within 120ms"},
+		{silent.LocalAddr().(*net.UDPAddr).AddrPort(), "no answer to UDP datagrams within 120ms"},
 		{gone, "ICMP port unreachable"},
 	} {
 		o := e.Connect(t.Context(), requests(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]

@@ -79,7 +79,7 @@ func newDelays() *delays {
 	return d
 }
 
-// see takes what one outside the window took for the fastest, if it is.
+// see records the delay of a datagram outside the window, which counts only if it is the fastest.
 func (d *delays) see(ns int64) {
 	if ns < d.fastest.Load() {
 		d.fastest.Store(ns)

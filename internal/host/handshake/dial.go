@@ -57,7 +57,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	case errors.Is(err, syscall.ECONNREFUSED):
 		err = errors.New("connection refused (ICMP port unreachable): nothing listens there, or a firewall rejects UDP to this port")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("%w to its datagrams within %v: a firewall may let TCP through alone", errNoResponse, timeout)
+		err = fmt.Errorf("%w to UDP datagrams within %v: a firewall may let TCP through alone", errNoResponse, timeout)
 	case ctx.Err() != nil:
 		err = context.Canceled
 	}

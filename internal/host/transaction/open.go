@@ -100,12 +100,12 @@ func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) e
 	}
 	switch {
 	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)
-		err = bus.Coded(message.Exhausted, fmt.Errorf("connect %s → %s: no port is left (EAGAIN): a socket over UDP needs one of "+
-			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.AddrName(o.Local), o.Remote))
+		err = bus.Coded(message.Exhausted, fmt.Errorf("%s: no port is left (EAGAIN): a socket over UDP needs one of "+
+			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.Connecting(o.Local, o.Remote)))
 	case f.udp:
 		err = fmt.Errorf("%s: %w", socket.Connecting(o.Local, o.Remote), socket.Reason(err, o.Remote.Addr()))
 	case errors.Is(err, errNoSYNACK):
-		err = fmt.Errorf("connect %s → %s: %w within %v", socket.AddrName(o.Local), o.Remote, err, timeout)
+		err = fmt.Errorf("%s: %w within %v", socket.Connecting(o.Local, o.Remote), err, timeout)
 	default:
 		err = socket.ConnectError(o.Local, o.Remote, timeout, err)
 	}

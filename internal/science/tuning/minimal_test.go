@@ -73,15 +73,20 @@ func (w *world) conduct(_ string, sets ...settingfile.Set) (*record.Run, error) 
 	return w.run(levels, keys, blocks), nil
 }
 
-// tune returns what is kept, sorted, and the result.
-func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *record.Tune) {
-	t.Helper()
+// judged screens the list, whose settings all have a value, and returns what that shows of each.
+func (w *world) judged(value string) (*record.Run, *record.Tune) {
 	screening := w.screen()
 	var settings []record.TuneSetting
 	for _, key := range w.keys {
-		settings = append(settings, record.TuneSetting{Key: key})
+		settings = append(settings, record.TuneSetting{Key: key, Value: value})
 	}
-	result = tuning.Judge(screening, settings, nil)
+	return screening, tuning.Judge(screening, settings, nil)
+}
+
+// tune returns what is kept, sorted, and the result.
+func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *record.Tune) {
+	t.Helper()
+	screening, result := w.judged("")
 	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: w.conduct}
 	found, err := enough.Find()
 	if err != nil {
@@ -291,12 +296,7 @@ func TestSpent(t *testing.T) {
 		}
 		return 1e8
 	}}
-	screening := w.screen()
-	var settings []record.TuneSetting
-	for _, key := range w.keys {
-		settings = append(settings, record.TuneSetting{Key: key})
-	}
-	result := tuning.Judge(screening, settings, nil)
+	screening, result := w.judged("")
 	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: func(string, ...settingfile.Set) (*record.Run, error) {
 		return nil, tuning.ErrSpent
 	}}
@@ -322,12 +322,8 @@ func TestHarmfulElsewhere(t *testing.T) {
 			}
 			return 1
 		}}
-	screening := w.screen()
-	var settings []record.TuneSetting
-	for _, key := range w.keys {
-		settings = append(settings, record.TuneSetting{Key: key, Value: "0"})
-	}
-	s := tuning.Screen(screening, tuning.Judge(screening, settings, nil).Settings, true)
+	screening, result := w.judged("0")
+	s := tuning.Screen(screening, result.Settings, true)
 	if !slices.Equal(s.Harmful, []string{"net.ipv4.tcp_sack"}) || !slices.Equal(s.Spare[0], []string{"net.ipv4.tcp_fin_timeout"}) || !slices.Equal(s.Core, []string{"net.s00"}) {
 		t.Errorf("%+v", s)
 	}
@@ -344,13 +340,9 @@ func TestHarmfulWhenSpent(t *testing.T) {
 				}
 				return 1
 			}}
-		screening := w.screen()
-		var settings []record.TuneSetting
-		for _, key := range w.keys {
-			settings = append(settings, record.TuneSetting{Key: key, Value: "0"})
-		}
+		screening, result := w.judged("0")
 		runs := 0
-		enough := tuning.Enough{Screened: tuning.Screen(screening, tuning.Judge(screening, settings, nil).Settings, true), Screening: screening,
+		enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening,
 			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
 				if runs++; runs > 1 {
 					return nil, tuning.ErrSpent
