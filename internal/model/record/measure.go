@@ -165,6 +165,16 @@ func (l *Latency) RiseUs() float64 {
 	return max(0, l.Loaded.P50Us-l.Idle.P50Us)
 }
 
+// minRTOUs is the least retransmission timeout of Linux (TCP_RTO_MIN).
+const minRTOUs = 200e3
+
+// TimedOut reports whether the mean under load is well above the median because of responses
+// that waited as long as a retransmission timeout does: the queue dropped packets of the probe.
+func (l *Latency) TimedOut() bool {
+	d := l.Loaded
+	return d != nil && d.P50Us < minRTOUs && d.MaxUs >= d.P50Us+minRTOUs*0.9 && d.MeanUs >= 1.2*d.P50Us
+}
+
 // restless is how many times the fastest response the median is from which on a path was not
 // quiet without the load.
 const restless = 4

@@ -375,6 +375,9 @@ func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 	if rise := l.RiseUs(); rise > 0 {
 		delay += "; p50 rose by " + number.Microseconds(rise)
 	}
+	if l.TimedOut() {
+		delay += fmt.Sprintf("; the average counts responses that took up to %s, as retransmission timeouts (200 ms or more) make: requests were lost as well", number.Microseconds(l.Loaded.MaxUs))
+	}
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
 		delay += fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
 	}
