@@ -59,13 +59,13 @@ func (t *nic) set(value string) error {
 	return t.host.nics.SetOption(t.iface, o)
 }
 
-// sideEffects: with other channels a driver makes its table of RSS anew, and the kernel the
-// files of queues that come and go.
+// sideEffects: with other channels a driver makes its table of RSS anew and the kernel the
+// files of queues that come and go; without ntuple a driver deletes its rules.
 func (t *nic) sideEffects(_, _ State, reverting bool) sideEffects {
-	return sideEffects{iface: t.iface, queues: t.option.Group == "channels" && !reverting}
+	return sideEffects{iface: t.iface, queues: !reverting && (t.option.Group == "channels" || t.option.Key == "rx-ntuple-filter")}
 }
 
-// queueOptions lists the options of interfaces that a change of their channels can reset.
+// queueOptions lists the options of interfaces that a change of their channels or of ntuple can reset.
 func (h host) queueOptions(d sideEffects) (list []kernelObject, err error) {
 	links, err := h.conn.Links()
 	for _, l := range links {
@@ -77,6 +77,9 @@ func (h host) queueOptions(d sideEffects) (list []kernelObject, err error) {
 			// An interface without such files has nothing to lose.
 			files, _ := h.nics.Resolve(l.Name, setting.NICOption{Group: "queues", Option: setting.Option{Key: file, Value: "0"}})
 			options = append(options, files...)
+		}
+		for _, r := range h.nics.Steering(l.Name) {
+			options = append(options, setting.NICOption{Group: "steering", Option: r})
 		}
 		for _, o := range options {
 			if value, err := h.nics.Option(l.Name, o.Group, o.Key); err == nil {

@@ -75,6 +75,8 @@ func TestNICRefused(t *testing.T) {
 			{nic(func(n *setting.NIC) { n.Pause = option("rx", "off") }), "pause rx of eth1 (driver veth)"},
 			{nic(func(n *setting.NIC) { n.Coalesce = option("rx-usecs", "9") }), "coalesce rx-usecs of eth1 (driver veth)"},
 			{nic(func(n *setting.NIC) { n.RSS = option("table", "equal 2") }), "rss table of eth1 (driver veth)"},
+			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-port 80 action 1") }), "steering 5 of eth1 (driver veth)"},
+			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-prt 80") }), "steering.5: a rule of tcp4 has no \"dst-prt\""},
 			{nic(func(n *setting.NIC) { n.IRQs = option("smp_affinity_list", "0") }), "irqs smp_affinity_list of eth1"},
 			{nic(func(n *setting.NIC) { n.Channels = option("rx", "4") }), "4 exceeds its maximum of 3"},
 			{nic(func(n *setting.NIC) { n.Features = option("lro", "on") }), "fixed to off"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +21,8 @@ type Handle struct {
 	fd    int
 	sys   sysfs
 	mount int // of sys, if that is a mount of this handle; or -1
+	// driver answers commands in place of the kernel, in tests of what no emulated NIC has.
+	driver func(name string, data unsafe.Pointer) error
 }
 
 // Open opens a handle. It needs no privilege.
@@ -94,6 +97,9 @@ func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	h.link(&nic)
 	h.settings(&nic)
 	nic.FEC, nic.RSS = h.fec(l.Name), h.spreading(l.Name)
+	for _, r := range h.Steering(l.Name) {
+		nic.Steering = append(nic.Steering, record.FlowRule{Location: r.Key, Rule: r.Value})
+	}
 	h.offloads(&nic)
 	nic.Counters = h.Counters(nic.Interface, nic.Driver)
 	nic.Meanings = record.MeaningsOf(nic.Driver, nic.Counters)

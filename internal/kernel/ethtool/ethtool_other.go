@@ -42,6 +42,9 @@ func (*Handle) Resolve(string, setting.NICOption) ([]setting.NICOption, error) {
 	return nil, errors.ErrUnsupported
 }
 
+// Steering returns nothing.
+func (*Handle) Steering(string) []setting.Option { return nil }
+
 // Option returns errors.ErrUnsupported.
 func (*Handle) Option(_, _, _ string) (string, error) { return "", errors.ErrUnsupported }
 

@@ -22,6 +22,9 @@ type ifreqData struct {
 // call executes an ethtool command. data is its structure (linux/ethtool.h), which begins with
 // the command's number; it stays a pointer until the system call, since the stack can move.
 func (h *Handle) call(name string, data unsafe.Pointer) error {
+	if h.driver != nil {
+		return h.driver(name, data)
+	}
 	if len(name) >= unix.IFNAMSIZ {
 		return unix.ENODEV
 	}

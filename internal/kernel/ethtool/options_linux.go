@@ -39,6 +39,8 @@ func (h *Handle) Resolve(iface string, o setting.NICOption) ([]setting.NICOption
 		list, err = h.resolveFeature(iface, o.Option)
 	case "rss":
 		list, err = h.resolveRSS(iface, o.Option)
+	case "steering":
+		list, err = h.resolveSteering(iface, o.Option)
 	case "queues", "napi", "irqs":
 		list, err = h.resolveFiles(iface, o.Group, o.Option)
 	default:
@@ -58,6 +60,8 @@ func (h *Handle) Option(iface, group, key string) (string, error) {
 		return h.feature(iface, key)
 	case "rss":
 		return h.rss(iface, key)
+	case "steering":
+		return h.steering(iface, key)
 	case "queues", "napi", "irqs":
 		return h.readFile(iface, group, key)
 	}
@@ -82,11 +86,16 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 		return fail(h.SetFeature(iface, o.Key, requested(o.Value)))
 	case "rss":
 		return fail(h.setRSS(iface, o.Option))
+	case "steering":
+		return fail(h.setSteering(iface, o.Option))
 	case "queues", "napi", "irqs":
 		return fail(h.writeFile(iface, o.Group, o.Option))
 	}
 	n, err := h.number(iface, o.Group, o.Key)
 	if err == nil {
+		err = n.write(h, iface, o.Key, o.Value)
+	}
+	if o.Group == "channels" && errors.Is(err, unix.EINVAL) && h.defaultTable(iface) == nil {
 		err = n.write(h, iface, o.Key, o.Value)
 	}
 	return fail(err)

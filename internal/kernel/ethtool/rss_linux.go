@@ -120,6 +120,14 @@ func (h *Handle) resolveRSS(iface string, o setting.Option) ([]setting.Option, e
 	return []setting.Option{{Key: o.Key, Value: setting.RSSText(table)}}, nil
 }
 
+// defaultTable has the kernel make the indirection table of all queues: with one that was set
+// (also the one that the driver had, after the undo of another), it refuses fewer channels than
+// the table names (ethtool_set_channels). A change of channels records the table, and its undo
+// restores it.
+func (h *Handle) defaultTable(iface string) error {
+	return h.call(iface, unsafe.Pointer(&indirection{cmd: unix.ETHTOOL_SRXFHINDIR}))
+}
+
 func (h *Handle) setRSS(iface string, o setting.Option) error {
 	if o.Key != "table" {
 		f := flowHash{cmd: unix.ETHTOOL_SRXFH, flowType: flowTypes[o.Key], data: hashOf(o.Value)}

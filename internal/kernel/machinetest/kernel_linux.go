@@ -120,6 +120,37 @@ func Debians(t testing.TB) (kernels []Kernel) {
 	return kernels
 }
 
+// An Emulator is a QEMU of another suite of Debian.
+type Emulator struct {
+	root string // empty: this machine's own
+}
+
+// EmulatorOf returns the QEMU that script/emulator has unpacked of a suite. The test is skipped
+// without it.
+func EmulatorOf(t testing.TB, suite string) Emulator {
+	t.Helper()
+	TakesMinutes(t)
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Emulator{filepath.Join(root, ".cache", "qemu", suite)}
+	if _, err := os.Stat(e.root); err != nil {
+		skip(t, "no QEMU of "+suite+" below .cache/qemu: script/emulator "+suite+" downloads it")
+	}
+	return e
+}
+
+// program is how it is executed: another suite's with its own dynamic linker and files.
+func (e Emulator) program() []string {
+	if e.root == "" {
+		return []string{qemuPath}
+	}
+	usr := filepath.Join(e.root, "usr")
+	return []string{filepath.Join(usr, "lib64/ld-linux-x86-64.so.2"), "--library-path", filepath.Join(usr, "lib/x86_64-linux-gnu"),
+		filepath.Join(usr, "bin/qemu-system-x86_64"), "-L", filepath.Join(usr, "share/qemu"), "-L", filepath.Join(usr, "share/seabios")}
+}
+
 // numbers are those in a release, by which releases are ordered.
 func numbers(release string) (list []int) {
 	for _, word := range strings.FieldsFunc(release, func(r rune) bool { return r < '0' || r > '9' }) {

@@ -35,6 +35,8 @@ type Machine struct {
 	Memory  int               // MiB; 0: 512
 	Tree    bool              // has this machine's file system, read only, for Exec; all modules can be loaded
 	CPUs    int               // 0: 1 (QEMU)
+	// Emulator is the QEMU that runs the machine; the zero value is this machine's own.
+	Emulator Emulator
 }
 
 // Port is a network port of a machine.

@@ -76,15 +76,15 @@ var lastAddress atomic.Uint32
 // qemuCommand is the command line of qemu-system-x86_64(1). All but the sockets of Via is
 // passed as open files, which leave nothing behind.
 func (r *Running) qemuCommand(image, commands, monitor int, files *files) ([]string, error) {
-	command := []string{qemuPath, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+	command := append(r.Emulator.program(), "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-accel", "tcg,thread=multi", "-smp", strconv.Itoa(max(1, r.CPUs)), "-m", r.memory(),
 		"-kernel", r.Kernel.image, "-initrd", fmt.Sprintf("/proc/self/fd/%d", image), "-append", "console=ttyS0 quiet panic=-1",
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
 		"-chardev", fmt.Sprintf("socket,id=monitor,fd=%d", monitor), "-mon", "chardev=monitor,mode=control",
 		"-device", "virtio-serial",
 		"-chardev", fmt.Sprintf("socket,id=commands,fd=%d", commands), "-device", "virtserialport,chardev=commands,nr=1",
-		"-chardev", "socket,id=agents,server=on,wait=off,path=" + agentsSocket, "-device", "virtserialport,chardev=agents,nr=2",
-		"-chardev", "socket,id=stream,server=on,wait=off,path=" + streamSocket, "-device", "virtserialport,chardev=stream,nr=3"}
+		"-chardev", "socket,id=agents,server=on,wait=off,path="+agentsSocket, "-device", "virtserialport,chardev=agents,nr=2",
+		"-chardev", "socket,id=stream,server=on,wait=off,path="+streamSocket, "-device", "virtserialport,chardev=stream,nr=3")
 	if r.Tree {
 		command = append(command, "-virtfs", "local,path=/,mount_tag=tree,security_model=none,readonly=on,multidevs=remap")
 	}

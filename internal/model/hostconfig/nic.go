@@ -2,6 +2,7 @@ package hostconfig
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/setting"
@@ -33,6 +34,10 @@ func nicLines(n setting.NIC) (lines []string) {
 			lines = append(lines, Command("ethtool", "-N", n.Interface, "rx-flow-hash", o.Key, o.Value))
 		case o.Group == "rss":
 			lines = append(lines, rssLine(n.Interface, o.Value))
+		case o.Group == "steering" && o.Value == setting.NoRule:
+			lines = append(lines, Command("ethtool", "-N", n.Interface, "delete", o.Key))
+		case o.Group == "steering":
+			lines = append(lines, Command(slices.Concat([]string{"ethtool", "-N", n.Interface, "flow-type"}, strings.Fields(o.Value), []string{"loc", o.Key})...))
 		case o.Group == "napi":
 			lines = append(lines, "echo "+value+" > "+Quote(dir+"/"+o.Key))
 		case o.Group == "queues" && strings.Contains(o.Key, "/"):

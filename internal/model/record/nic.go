@@ -43,6 +43,7 @@ type NIC struct {
 	FEC      *FEC             `json:"fec,omitempty"`
 	Module   *Module          `json:"module,omitempty"`
 	RSS      *RSS             `json:"rss,omitempty"`
+	Steering []FlowRule       `json:"steering,omitempty"`
 	Features map[string]bool  `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
 	Fixed    []string         `json:"fixed_features,omitempty"` // those that cannot be changed
 	Queues   []NICQueue       `json:"queues,omitempty"`
@@ -54,6 +55,12 @@ type NIC struct {
 	// 0: there was none.
 	Before   map[string]int64 `json:"driver_counters_before,omitempty"`
 	CountedS float64          `json:"driver_counters_over_s,omitempty"`
+}
+
+// FlowRule is a rule that directs packets to a receive queue.
+type FlowRule struct {
+	Location string `json:"location"`
+	Rule     string `json:"rule"` // in the words of ethtool(8) after flow-type; or why it is not known
 }
 
 // Since returns the NIC with what its driver had counted before, some seconds ago.

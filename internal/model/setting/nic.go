@@ -20,6 +20,7 @@ type NIC struct {
 	Coalesce  []Option `yaml:"coalesce" json:"coalesce,omitempty"`
 	Pause     []Option `yaml:"pause" json:"pause,omitempty"`
 	RSS       []Option `yaml:"rss" json:"rss,omitempty"`
+	Steering  []Option `yaml:"steering" json:"steering,omitempty"`
 	Queues    []Option `yaml:"queues" json:"queues,omitempty"`
 	NAPI      []Option `yaml:"napi" json:"napi,omitempty"`
 	IRQs      []Option `yaml:"irqs" json:"irqs,omitempty"`
@@ -48,16 +49,18 @@ type NICGroup struct {
 type OptionValue struct {
 	Doc   string
 	wrong func(string) bool
+	why   func(string) string // what is wrong; nil: that it is not Doc
 }
 
 // Forms of values.
 var (
-	onOff   = OptionValue{"on or off", func(s string) bool { return s != "on" && s != "off" }}
-	count   = OptionValue{"a whole number", func(s string) bool { _, err := strconv.ParseUint(s, 10, 32); return err != nil }}
-	bitmap  = OptionValue{"a bitmap of CPUs in hexadecimal, as in sysfs: 3 is CPUs 0 and 1", func(s string) bool { return !isBitmap(s) }}
-	cpuList = OptionValue{"a list of CPUs such as 0-3,8, or spread for one CPU after the other", func(s string) bool { _, err := ParseCPUs(s); return s != "spread" && err != nil }}
-	table   = OptionValue{"equal N, weight N N …, or the queue of each entry, with N*M for M entries", func(s string) bool { return !isTable(s) }}
-	hashed  = OptionValue{"letters of ethtool's rx-flow-hash: m, v, t, s, d, f, n, r", func(s string) bool { return s == "" || strings.Trim(s, HashLetters) != "" }}
+	onOff   = OptionValue{Doc: "on or off", wrong: func(s string) bool { return s != "on" && s != "off" }}
+	count   = OptionValue{Doc: "a whole number", wrong: func(s string) bool { _, err := strconv.ParseUint(s, 10, 32); return err != nil }}
+	bitmap  = OptionValue{Doc: "a bitmap of CPUs in hexadecimal, as in sysfs: 3 is CPUs 0 and 1", wrong: func(s string) bool { return !isBitmap(s) }}
+	cpuList = OptionValue{Doc: "a list of CPUs such as 0-3,8, or spread for one CPU after the other", wrong: func(s string) bool { _, err := ParseCPUs(s); return s != "spread" && err != nil }}
+	table   = OptionValue{Doc: "equal N, weight N N …, or the queue of each entry, with N*M for M entries", wrong: func(s string) bool { return !isTable(s) }}
+	rule    = OptionValue{Doc: "a rule such as tcp4 dst-port 80 action 2, or none", why: wrongFlowRule}
+	hashed  = OptionValue{Doc: "letters of ethtool's rx-flow-hash: m, v, t, s, d, f, n, r", wrong: func(s string) bool { return s == "" || strings.Trim(s, HashLetters) != "" }}
 )
 
 // HashLetters are the fields of a packet that RSS can hash, in the order of their bits
@@ -79,6 +82,8 @@ var NICGroups = []NICGroup{
 		keys(onOff, "autoneg", "rx", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Pause }},
 	{"rss", "", "which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
 		with(keys(hashed, "tcp4", "udp4", "sctp4", "tcp6", "udp6", "sctp6"), table, "table"), OptionValue{}, func(n *NIC) *[]Option { return &n.RSS }},
+	{"steering", "", "rules that direct packets to a receive queue, or drop them, by their location, a number: what follows flow-type in ethtool(8), or none to remove what is there (ethtool -N DEV flow-type … loc N)",
+		keys(rule, location), OptionValue{}, func(n *NIC) *[]Option { return &n.Steering }},
 	{"queues", "", "files of all queues, or of one as in rx-0/rps_cpus (Documentation/networking/scaling.rst)",
 		with(keys(bitmap, "rps_cpus", "xps_cpus", "xps_rxqs"), count, "rps_flow_cnt"), OptionValue{}, func(n *NIC) *[]Option { return &n.Queues }},
 	{"napi", "", "files of the interface for polling (Documentation/networking/napi.rst)",
@@ -86,6 +91,9 @@ var NICGroups = []NICGroup{
 	{"irqs", "", "the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
 		keys(cpuList, "smp_affinity_list"), OptionValue{}, func(n *NIC) *[]Option { return &n.IRQs }},
 }
+
+// location stands for the keys of steering, which are numbers.
+const location = "location"
 
 func keys(value OptionValue, names ...string) map[string]OptionValue {
 	return with(map[string]OptionValue{}, value, names...)
@@ -177,6 +185,8 @@ func (g NICGroup) check(o Option) string {
 		return fmt.Sprintf("%q is not the name of a feature, such as gro or tx-udp-segmentation", o.Key)
 	case !known:
 		return fmt.Sprintf("%s has no %q: expected %s%s", g.Name, o.Key, source.Or(g.names()), source.DidYouMean(o.Key, g.names()))
+	case len(o.Value) <= mostOptionValue && value.why != nil:
+		return value.why(o.Value)
 	case len(o.Value) > mostOptionValue || value.wrong(o.Value):
 		return fmt.Sprintf("%.40q is not %s", o.Value, value.Doc)
 	}
@@ -186,8 +196,15 @@ func (g NICGroup) check(o Option) string {
 // mostOptionValue bounds a value; an indirection table has up to some thousand entries.
 const mostOptionValue = 16 << 10
 
-// baseKey is the key of a file of one queue or interrupt: rps_cpus of rx-0/rps_cpus.
+// baseKey is the key of a file of one queue or interrupt, rps_cpus of rx-0/rps_cpus, and of
+// any location.
 func baseKey(group, key string) string {
+	if group == "steering" {
+		if _, err := strconv.ParseUint(key, 10, 31); err == nil {
+			return location
+		}
+		return ""
+	}
 	object, file, several := strings.Cut(key, "/")
 	if !several {
 		return key

@@ -3,6 +3,7 @@ package settingfile
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/setting"
@@ -133,6 +134,15 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 		f.add(n, dev, "rss", "table", strings.Join(rest, " "))
 	case flag == "-N" && len(rest) == 3 && rest[0] == "rx-flow-hash":
 		f.add(n, dev, "rss", rest[1], rest[2])
+	case flag == "-N" && len(rest) == 2 && rest[0] == "delete":
+		f.add(n, dev, "steering", rest[1], setting.NoRule)
+	case flag == "-N" && rest[0] == "flow-type":
+		at := slices.Index(rest, "loc")
+		if at < 0 || at+1 == len(rest) {
+			f.Apart = append(f.Apart, Apart{f.Name, n, strings.Join(words, " "), "a rule that is to be undone needs a location: add loc and a number", nil, false})
+			return true
+		}
+		f.add(n, dev, "steering", rest[at+1], strings.Join(slices.Concat(rest[1:at], rest[at+2:]), " "))
 	default:
 		return false
 	}

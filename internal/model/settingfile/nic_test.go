@@ -11,9 +11,9 @@ func TestNICFiles(t *testing.T) {
 	for _, test := range []struct{ name, text, format, want string }{
 		{"list.conf", "net.core.somaxconn = 4096\nethtool -K eth0 gro off tso off\nsudo ethtool -G eth1 rx 4096\n", sysctlConf,
 			"net.core.somaxconn=4096|nic eth0 features gro=off|nic eth0 features tso=off|nic eth1 rings rx=4096"},
-		{"tune.sh", "#!/bin/sh\nfor d in eth0 eth1; do ethtool -C $d adaptive-rx off rx-usecs 50; done\nethtool -X eth0 equal 4\nethtool -N eth0 rx-flow-hash udp4 sdfn\nsysctl -w net.ipv4.tcp_sack=1\n" +
+		{"tune.sh", "#!/bin/sh\nfor d in eth0 eth1; do ethtool -C $d adaptive-rx off rx-usecs 50; done\nethtool -X eth0 equal 4\nethtool -N eth0 rx-flow-hash udp4 sdfn\nethtool -U eth0 flow-type tcp4 dst-port 80 loc 5 action 2\nethtool --config-ntuple eth0 delete 6\nsysctl -w net.ipv4.tcp_sack=1\n" +
 			"echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus\necho 1 | sudo tee /sys/class/net/eth0/threaded\ncpupower frequency-set -g performance\n", scriptFile,
-			"nic * coalesce adaptive-rx=off|nic * coalesce rx-usecs=50|nic eth0 rss table=equal 4|nic eth0 rss udp4=sdfn|net.ipv4.tcp_sack=1|nic eth0 queues rx-0/rps_cpus=f|nic eth0 napi threaded=1|cpu governor=performance"},
+			"nic * coalesce adaptive-rx=off|nic * coalesce rx-usecs=50|nic eth0 rss table=equal 4|nic eth0 rss udp4=sdfn|nic eth0 steering 5=tcp4 dst-port 80 action 2|nic eth0 steering 6=none|net.ipv4.tcp_sack=1|nic eth0 queues rx-0/rps_cpus=f|nic eth0 napi threaded=1|cpu governor=performance"},
 		{"50-net.rules", `ACTION=="add", SUBSYSTEM=="net", KERNEL=="eth3", RUN+="/sbin/ethtool -G $name rx 2048", ATTR{queues/rx-0/rps_cpus}="3"` + "\n", udevRules,
 			"nic eth3 rings rx=2048|nic eth3 queues rx-0/rps_cpus=3"},
 		{"10-eth.link", "[Match]\nOriginalName=eth2\n[Link]\nName=lan\nRxBufferSize=4096\nGenericReceiveOffload=no\nCombinedChannels=4\n", linkFile,

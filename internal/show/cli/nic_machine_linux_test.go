@@ -29,6 +29,16 @@ var nicOptions = map[string]map[string]string{
 		"features": "{tso: off, gro: off}",
 		"irqs":     "{smp_affinity_list: 1}",
 	},
+	// QEMU 8.0 and later have it, as an 82576.
+	"igb": {
+		"rings":    "{rx: 512, tx: 1024}",
+		"channels": "{combined: 1}",
+		"coalesce": "{rx-usecs: 30}",
+		"pause":    "{autoneg: off, rx: off, tx: off}",
+		"features": "{tso: off}",
+		"rss":      "{udp4: sdfn, table: weight 3 1}",
+		"irqs":     "{smp_affinity_list: 1}",
+	},
 	"virtio-net-pci": {
 		"features": "{gro: off, tx: off}",
 		"napi":     "{threaded: 1}",
@@ -46,7 +56,7 @@ const machinesNIC = `factors:
 // is other than before in between; what the driver does not have is refused by its name.
 func TestMachineNIC(t *testing.T) {
 	for model, options := range nicOptions {
-		t.Run(model, func(t *testing.T) { changeNIC(t, model, machinetest.NewCable(t), options) })
+		t.Run(model, func(t *testing.T) { changeNIC(t, nicMachine(t, model, machinetest.NewCable(t)), options) })
 	}
 }
 
@@ -54,7 +64,7 @@ func TestMachineNIC(t *testing.T) {
 func TestMachineQueues(t *testing.T) {
 	machinetest.Debian(t) // skips before a namespace is made
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		changeNIC(t, "virtio-net-pci", machinetest.NewQueuedCable(t, 4), map[string]string{
+		changeNIC(t, nicMachine(t, "virtio-net-pci", machinetest.NewQueuedCable(t, 4)), map[string]string{
 			"channels": "{combined: 1}",
 			"queues":   "{rx-1/rps_cpus: 1, tx-0/xps_cpus: 3}",
 			"irqs":     "{smp_affinity_list: spread}",
@@ -62,10 +72,20 @@ func TestMachineQueues(t *testing.T) {
 	})
 }
 
-// changeNIC changes options of the NICs of two machines that a cable joins.
-func changeNIC(t *testing.T, model string, cable *machinetest.Cable, options map[string]string) {
-	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{strings.Replace(strings.TrimSuffix(model, "-pci"), "-", "_", 1)},
+// nicMachine is a machine with one NIC of a model.
+func nicMachine(t *testing.T, model string, cable *machinetest.Cable) machinetest.Machine {
+	m := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{strings.Replace(strings.TrimSuffix(model, "-pci"), "-", "_", 1)},
 		Ports: []machinetest.Port{{Model: model, Cable: cable}}, CPUs: 2}
+	if model == "igb" {
+		m.Emulator = machinetest.EmulatorOf(t, "trixie")
+		m.Ports[0].Model += ",romfile=" // Debian has none
+	}
+	return m
+}
+
+// changeNIC changes options of the NIC of one of two such machines that a cable joins.
+func changeNIC(t *testing.T, left machinetest.Machine, options map[string]string) {
+	model, _, _ := strings.Cut(left.Ports[0].Model, ",")
 	right := left
 	right.Name = "right"
 	machines := machinetest.Boot(t, left, right)
