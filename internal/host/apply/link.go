@@ -2,12 +2,15 @@ package apply
 
 import (
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/xdp"
 	"linerate/internal/model/setting"
 )
 
@@ -15,7 +18,7 @@ import (
 type link struct {
 	baseTarget
 	iface     string
-	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro; xmit_hash_policy
+	attribute string // mtu, txqueuelen, mac, up, gso_max_size, gso_ipv4_max_size, and gro; xmit_hash_policy, xdp
 	wanted    string
 }
 
@@ -60,11 +63,17 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	if l.XmitHashPolicy != "" {
 		add("xmit_hash_policy", l.XmitHashPolicy, setting.Link{XmitHashPolicy: l.XmitHashPolicy})
 	}
+	if l.XDP != "" {
+		if _, known := xdp.Programs[l.XDP]; !known {
+			return nil, fmt.Errorf("link %s: xdp %.40q: expected %s", l.Interface, l.XDP, strings.Join(slices.Sorted(maps.Keys(xdp.Programs)), " or "))
+		}
+		add("xdp", l.XDP, setting.Link{XDP: l.XDP})
+	}
 	if l.Up != nil && *l.Up {
 		add("up", "true", setting.Link{Up: l.Up})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size or xmit_hash_policy", l.Interface)
+		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp", l.Interface)
 	}
 	return list, nil
 }
@@ -105,6 +114,10 @@ func (t *link) number(l *netlink.Link) *int {
 }
 
 func (t *link) read() (State, error) {
+	if t.attribute == "xdp" {
+		name, err := xdp.Attached(t.host.conn, t.iface)
+		return State{Text: name}, err
+	}
 	l, err := t.host.conn.LinkByName(t.iface)
 	if err != nil {
 		return State{}, err
@@ -125,11 +138,23 @@ func (t *link) read() (State, error) {
 	}
 }
 
-func (t *link) plan(State) (State, error)    { return State{Text: t.wanted}, nil }
+func (t *link) plan(prior State) (State, error) {
+	if t.attribute == "xdp" && prior.Text != xdp.None {
+		return State{}, fmt.Errorf("link %s has an XDP program already, %s, which could not be restored", t.iface, prior.Text)
+	}
+	return State{Text: t.wanted}, nil
+}
+
 func (t *link) change(next State) error      { return t.set(next.Text) }
 func (t *link) restore(prior, _ State) error { return t.set(prior.Text) }
 
 func (t *link) set(value string) error {
+	switch {
+	case t.attribute == "xdp" && value == xdp.None:
+		return xdp.Detach(t.host.conn, t.iface)
+	case t.attribute == "xdp":
+		return xdp.Attach(t.host.conn, t.iface, value)
+	}
 	l, err := t.host.conn.LinkByName(t.iface)
 	if err != nil {
 		return err

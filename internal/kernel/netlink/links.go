@@ -29,6 +29,7 @@ type Link struct {
 	XmitHashPolicy string
 	VLAN           int // of a VLAN interface; 0: it is none
 	Packets        PacketSizes
+	XDP            int // id of the XDP program of the interface; 0: it has none
 }
 
 // PacketSizes are the largest packets, in bytes, that segmentation offload gives to the
@@ -44,6 +45,8 @@ type LinkChange struct {
 	Up              *bool
 	XmitHashPolicy  *string     // of a bond
 	Packets         PacketSizes // a size of 0 is left alone
+	// XDP is the file of an XDP program, for an interface that has none; -1 takes it away.
+	XDP *int
 }
 
 // LinkEnd is one end of a link to make: an interface and its network namespace.

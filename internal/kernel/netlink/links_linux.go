@@ -77,6 +77,12 @@ func parseLink(body []byte) (link Link, master int) {
 			link.Carrier = len(a.data) > 0 && a.data[0] == 1
 		case unix.IFLA_PROMISCUITY:
 			link.Promiscuous = a.uint32() > 0
+		case unix.IFLA_XDP:
+			for x := range attributes(a.data) {
+				if x.kind == xdpProgram {
+					link.XDP = int(x.uint32())
+				}
+			}
 		case unix.IFLA_ADDRESS:
 			link.MAC = hardwareAddress(a.data)
 		case unix.IFLA_LINKINFO:
@@ -207,6 +213,12 @@ func deviceText(index int, names map[int]string) string {
 	return "if" + strconv.Itoa(index) // as ip(8) prints an interface without a name
 }
 
+// Attributes of IFLA_XDP, and a flag (linux/if_link.h).
+const (
+	xdpFD, xdpFlags, xdpProgram = 1, 3, 4
+	xdpIfNone                   = 1 // XDP_FLAGS_UPDATE_IF_NOEXIST
+)
+
 // ChangeLink changes attributes of an interface (RTM_NEWLINK). Some drivers accept a
 // new MAC address only while the interface is down.
 func (c *Conn) ChangeLink(name string, change LinkChange) error {
@@ -243,6 +255,13 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 		info := appendText(nil, unix.IFLA_INFO_KIND, bondKind)
 		info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BOND_XMIT_HASH_POLICY, []byte{number}))
 		body = appendAttribute(body, unix.IFLA_LINKINFO, info)
+	}
+	if change.XDP != nil {
+		part := appendUint32(nil, xdpFD, uint32(*change.XDP))
+		if *change.XDP >= 0 {
+			part = appendUint32(part, xdpFlags, xdpIfNone)
+		}
+		body = appendAttribute(body, unix.IFLA_XDP, part)
 	}
 	for _, size := range change.Packets.attributes() {
 		if *size.bytes != 0 {

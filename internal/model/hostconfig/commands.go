@@ -193,6 +193,8 @@ func linkLines(k setting.Link) (lines []string) {
 		add("gro_max_size", size(k.GROMaxSize), "gro_ipv4_max_size", size(k.GROMaxSize))
 	case k.XmitHashPolicy != "":
 		add("type", "bond", "xmit_hash_policy", k.XmitHashPolicy)
+	case k.XDP != "":
+		lines = append(lines, Comment("the XDP program "+k.XDP+" of "+k.Interface+" is linerate's own: ip link takes one from a compiled file"))
 	case k.Up != nil:
 		add(map[bool]string{true: "up", false: "down"}[*k.Up])
 	}

@@ -162,7 +162,7 @@ func single(s setting.Setting) (list []setting.Setting) {
 		}
 	case s.Link != nil:
 		l := *s.Link
-		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC}, {GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {XmitHashPolicy: l.XmitHashPolicy}, {Up: l.Up}} {
+		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC}, {GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {XmitHashPolicy: l.XmitHashPolicy}, {XDP: l.XDP}, {Up: l.Up}} {
 			if part != (setting.Link{}) {
 				part.Interface = l.Interface
 				list = append(list, setting.Setting{Host: s.Host, Link: &part})

@@ -100,5 +100,5 @@ func (l Link) String() string {
 	if l.Up != nil {
 		up = map[bool]string{true: "up", false: "down"}[*l.Up]
 	}
-	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "state", up)
+	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "xdp", l.XDP, "state", up)
 }

@@ -328,13 +328,35 @@ const (
 	maxPacket = 8 * 65535
 )
 
+// xdpForward is the XDP program that sends frames on (internal/kernel/xdp).
+const xdpForward = "forward"
+
+// shaped are the host's ends of links whose rate or impairment is made before them.
+func (c settingChecker) shaped() (list []End) {
+	for _, i := range c.h.Interfaces {
+		end := End{c.h.Name, i.Name}
+		if l, ok := c.t.LinkAt(end); ok {
+			if made := l.towards(end); made != (Impairment{MTU: made.MTU}) {
+				list = append(list, end)
+			}
+		}
+	}
+	return list
+}
+
 func (c settingChecker) link(l setting.Link, path string) {
 	c.interfaceExists(l.Interface, path+".interface")
-	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 && l.XmitHashPolicy == "" {
-		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size or xmit_hash_policy")
+	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 && l.XmitHashPolicy == "" && l.XDP == "" {
+		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp")
 	}
 	if shape, _ := c.h.shape(l.Interface); l.XmitHashPolicy != "" && shape.Spread == nil {
 		c.report(path+".xmit_hash_policy", "%s is no bond whose members are chosen by a hash", l.Interface)
+	}
+	for _, end := range c.shaped() {
+		if l.XDP == xdpForward && len(c.h.Via) == 0 {
+			c.report(path+".xdp", "the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host whose links have none", end)
+			break
+		}
 	}
 	c.number(path, "gso_max_size", int(l.GSOMaxSize), minPacket, maxPacket)
 	c.number(path, "gro_max_size", int(l.GROMaxSize), minPacket, maxPacket)
