@@ -49,8 +49,20 @@ type Options struct {
 	Repeats         int
 	Bursts          int     // searches for the longest burst without loss, which needs a loss of 0
 	Most            float64 // frames per second; 0: as many as can be
+	// Device reads the device's own counters; nil: they are not read.
+	Device Device
 	// Tell is called before each trial, with what is tried.
 	Tell func(text string)
+}
+
+// Device reads the counters of the device's two ports that frames pass.
+type Device interface {
+	// Find finds them, by the MAC addresses of the interfaces behind them: the one that
+	// transmits, and the one that receives. linkBps is the rate of their links; 0: not known.
+	Find(ctx context.Context, transmits, receives string, linkBps float64) error
+	// Watch reads them from now on, for a trial of a length. The function that it returns ends
+	// that, and returns what they counted in this time.
+	Watch(ctx context.Context, length time.Duration) func() record.SwitchReading
 }
 
 // Run measures every size. If the context ends before, the result has the sizes until then.
@@ -72,8 +84,14 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 	}
 	defer t.close()
 	out.Mode, out.Refused = t.out.Mode()
-	for _, text := range o.Frames {
+	for i, text := range o.Frames {
 		if err = t.use(text, o); err == nil {
+			err = t.reaches(ctx)
+		}
+		if i == 0 && err == nil && o.Device != nil {
+			err = o.Device.Find(ctx, net.HardwareAddr(p.From[:]).String(), net.HardwareAddr(p.reverse.From[:]).String(), p.linkBps)
+		}
+		if err == nil {
 			var size record.ForwardSize
 			size, err = t.measure(ctx, text, o)
 			if len(size.Goals) > 0 {
@@ -93,9 +111,7 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 // too, so that each is searched from where the one before ended.
 func (t *tester) measure(ctx context.Context, text string, o Options) (record.ForwardSize, error) {
 	size := record.ForwardSize{Frame: text, Bytes: t.frameBits / 8}
-	if err := t.reaches(ctx); err != nil {
-		return size, err
-	}
+	var readings []*record.SwitchReading // of the trials made
 	var made []record.LossTrial
 	var latencies []*hdrhistogram.Histogram
 	losses := slices.Clone(o.Losses)
@@ -115,12 +131,19 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 				length = o.Confirm
 			}
 			o.Tell(t.says(text, loss, rate, length, len(made)+1))
+			var reading *record.SwitchReading
+			counted := func() {}
+			if o.Device != nil {
+				end := o.Device.Watch(ctx, length)
+				counted = func() { r := end(); reading = &r }
+			}
 			l, delays, err := t.trial(ctx, rate/t.frameBits, length)
+			counted()
 			if err != nil {
 				return size, err
 			}
 			l.AskedBps, l.Confirms, l.Pass = rate, confirms, passes(l, loss)
-			made, latencies = append(made, l), append(latencies, delays)
+			made, latencies, readings = append(made, l), append(latencies, delays), append(readings, reading)
 			size.CeilingPerS = max(size.CeilingPerS, l.OfferedBps/t.frameBits)
 		}
 		goal := record.ForwardGoal{LossFree: *search.Conclude(slices.Clone(made), t.limit())}
@@ -142,6 +165,17 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 				return size, err
 			}
 		}
+		for i, l := range made {
+			if l.Confirms && l.Pass && at >= 0 && l.AskedBps == made[at].AskedBps {
+				goal.Device = t.device(l, readings[i])
+			}
+		}
+		slowest := 0.0
+		for i, l := range made {
+			if !l.Pass && (slowest == 0 || l.OfferedBps < slowest) {
+				slowest, goal.DeviceLosing = l.OfferedBps, t.device(l, readings[i])
+			}
+		}
 		size.Goals = append(size.Goals, goal)
 	}
 	if o.Bursts > 0 {
@@ -151,6 +185,14 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 		}
 	}
 	return size, nil
+}
+
+// device is what the device counted in a trial; nil: it was not read.
+func (t *tester) device(l record.LossTrial, reading *record.SwitchReading) *record.ForwardDevice {
+	if reading == nil {
+		return nil
+	}
+	return &record.ForwardDevice{SentPerS: l.OfferedBps / t.frameBits, ArrivedPerS: l.ReceivedBps / t.frameBits, Reading: *reading}
 }
 
 // passes: frames arrived, and no more were lost than the goal allows.

@@ -43,6 +43,18 @@ type ForwardGoal struct {
 	// Latency is that of some frames of the trials that confirmed the rate, from handing them
 	// to the kernel until the kernel received them; nil: no rate was found.
 	Latency *Distribution `json:"latency_us,omitempty"`
+	// Device is what the device counted itself in the last trial that confirmed the rate, and
+	// DeviceLosing in the slowest that lost too much; nil: there was none, or it was not read.
+	Device       *ForwardDevice `json:"device,omitempty"`
+	DeviceLosing *ForwardDevice `json:"device_losing,omitempty"`
+}
+
+// ForwardDevice is what a device counted by SNMP in a trial, at the two ports that the frames
+// passed: the one that received them, and the one that sent them on.
+type ForwardDevice struct {
+	SentPerS    float64       `json:"sent_per_s"` // by this host, in frames per second
+	ArrivedPerS float64       `json:"arrived_per_s"`
+	Reading     SwitchReading `json:"reading"`
 }
 
 // ForwardBursts are the longest bursts of frames of which the device forwards all, back to back

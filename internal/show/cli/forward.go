@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"linerate/internal/control/snmp"
 	"linerate/internal/host/forward"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/present"
 )
@@ -27,7 +30,8 @@ const mostLosses = 4
 func newForwardCommand(s streams) *cobra.Command {
 	o := forward.Options{Frames: rfcFrames}
 	var router, from, to string
-	var losses []string
+	var losses, ports []string
+	var device topology.SNMP
 	search := study.LossFree{Resolution: study.DefaultResolution, Repeats: study.DefaultRepeats}
 	var asJSON, quiet bool
 	cmd := &cobra.Command{
@@ -98,8 +102,17 @@ host's own losses bound a result, or none was found.`,
 			if o.Bursts > 0 && len(problems) == 0 && !slices.Contains(o.Losses, 0) {
 				problems = append(problems, errors.New("--back-to-back: expected 0% among the shares of --loss, as bursts are searched without loss"))
 			}
+			problems = append(problems, checkDevice(cmd.Flags(), device, ports)...)
 			if err := errors.Join(problems...); err != nil {
 				return usageError(err)
+			}
+			if device.Address != "" {
+				read, err := openDevice(cmd.Context(), device, ports, o)
+				if err != nil {
+					return err
+				}
+				defer read.Switch.Close()
+				o.Device = read
 			}
 			o.Search, o.Resolution, o.Repeats = study.SearchWindow(o.Confirm), float64(search.Resolution), search.Repeats
 			shown := newProgress(s.err, quiet)
@@ -136,9 +149,49 @@ host's own losses bound a result, or none was found.`,
 	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0, "combinations of addresses and ports that frames have in turn")
 	valueVar(flags, &o.Most, parsePace, "most", "number", "", "frames per second that are tried at most")
 	numberVar(flags, &o.Bursts, 0, 1000, "back-to-back", 0, "searches for the longest burst without loss; RFC 2544 requires 50")
+	flags.StringVar(&device.Address, "snmp", "", "address of the device's SNMP agent, whose counters of its two ports are read beside the trials")
+	flags.StringVar(&device.Version, "snmp-version", "2c", "version of SNMP: 2c or 3")
+	flags.StringVar(&device.Credentials, "snmp-credentials", "", "file with the community, or the user of SNMPv3")
+	flags.StringSliceVar(&ports, "snmp-ports", nil, "ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its forwarding table)")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd
+}
+
+// checkDevice says what is wrong with the options of SNMP.
+func checkDevice(flags *pflag.FlagSet, device topology.SNMP, ports []string) (problems []error) {
+	if device.Address == "" {
+		for _, name := range []string{"snmp-version", "snmp-credentials", "snmp-ports"} {
+			if flags.Changed(name) {
+				problems = append(problems, fmt.Errorf("--%s: expected --snmp, the address of the agent", name))
+			}
+		}
+		return problems
+	}
+	if _, _, ok := device.Endpoint(); !ok {
+		problems = append(problems, fmt.Errorf("--snmp %.60q: expected an address or a name, with :PORT if that is not 161", device.Address))
+	}
+	if device.Version != "2c" && device.Version != "3" {
+		problems = append(problems, fmt.Errorf("--snmp-version %.20q: expected 2c or 3", device.Version))
+	}
+	if device.Credentials == "" {
+		problems = append(problems, errors.New("expected --snmp-credentials, a file with the community, or with the user of SNMPv3"))
+	}
+	if len(ports) != 0 && len(ports) != 2 {
+		problems = append(problems, errors.New("--snmp-ports: expected two, such as gi1/0/1,gi1/0/2"))
+	}
+	return problems
+}
+
+// openDevice is what reads the device's own counters.
+func openDevice(ctx context.Context, device topology.SNMP, ports []string, o forward.Options) (snmp.Pair, error) {
+	pair := snmp.Pair{Transmits: o.Interface, Receives: o.Receive}
+	copy(pair.Ports[:], ports)
+	credentials, err := snmp.ReadCredentials(device.Credentials, device.Version)
+	if err == nil {
+		pair.Switch, err = snmp.Open(ctx, device.Address, &device, credentials, nil)
+	}
+	return pair, err
 }
 
 // parseDestinations reads an address or a prefix.

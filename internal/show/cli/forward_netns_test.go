@@ -4,6 +4,8 @@ package cli
 
 import (
 	"encoding/json"
+	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,6 +60,64 @@ func TestForwardCommand(t *testing.T) {
 			text, err := in(t, "tester", append(ends, args...)...).CombinedOutput()
 			if err == nil || !strings.Contains(strings.ReplaceAll(string(text), "\n", " "), want) {
 				t.Errorf("%v: %v, %s, want %q", args, err, text, want)
+			}
+		}
+	})
+}
+
+// TestForwardDevice: a switch whose counters are read by SNMP counts in what is sent, and out
+// what arrives, at the rate that was found and beyond it.
+func TestForwardDevice(t *testing.T) {
+	requireSNMPD(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		dir := t.TempDir()
+		realSwitch(t, t.TempDir(), false)
+		for i, port := range []string{"gi3", "gi4"} {
+			name := []string{"eth1", "eth2"}[i]
+			kerneltest.Do(t, "ip", "link", "add", "name", name, "type", "veth", "peer", "name", port, "netns", "sw")
+			kerneltest.Do(t, "ip", "link", "set", "dev", name, "up")
+			kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", port, "up", "master", "br0")
+		}
+		kerneltest.Do(t, "tc", "-n", "sw", "qdisc", "add", "dev", "gi4", "root", "tbf", "rate", "20mbit", "burst", "10000", "limit", "20000")
+		args := []string{"forward", "--quiet", "--interface", "eth1", "--receive", "eth2", "--frame", "512", "--duration", "2s", "--resolution", "5%",
+			"--snmp", "192.0.2.9:1161", "--snmp-version", "3", "--snmp-credentials", filepath.Join(dir, "sg300.snmp")}
+		credentialsFile(t, dir, wrongPassword)
+		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "auth_password or auth_protocol is wrong") {
+			t.Errorf("with a wrong password: %v\n%s", err, out)
+		}
+		credentialsFile(t, dir, rightPassword)
+		out, err := command(t, t.Context(), dir, append(args, "--json")...).Output()
+		var r record.Forward
+		if err := json.Unmarshal(out, &r); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].Device == nil || r.Sizes[0].Goals[0].DeviceLosing == nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		g := r.Sizes[0].Goals[0]
+		for what, d := range map[string]*record.ForwardDevice{"confirmed": g.Device, "losing": g.DeviceLosing} {
+			if len(d.Reading.Ports) != 2 || d.Reading.Ports[0].Name != "gi3" || d.Reading.Ports[1].Name != "gi4" {
+				t.Fatalf("%s: %+v", what, d.Reading)
+			}
+			for i, want := range []float64{d.SentPerS, d.ArrivedPerS} {
+				p := d.Reading.Ports[i]
+				counted := float64([]uint64{p.Counters.In(), p.Counters.Out()}[i]) * 1e9 / float64(p.ToNs-p.FromNs)
+				t.Logf("%s: %s %.0f/s, here %.0f/s %s", what, p.Name, counted, want, p.Missing)
+				if p.Missing != "" || math.Abs(counted-want) > 0.1*want {
+					t.Errorf("%s: %s counted %.0f/s, want %.0f/s (%s)", what, p.Name, counted, want, p.Missing)
+				}
+			}
+		}
+		if text, _ := command(t, t.Context(), dir, args...).Output(); !strings.Contains(string(text), "gi3 in") {
+			t.Errorf("%s", text)
+		}
+		for want, more := range map[string][]string{
+			"--snmp-ports: expected two":             {"--snmp-ports", "gi3"},
+			"--snmp-version \"1\": expected 2c or 3": {"--snmp-version", "1"},
+			"expected --snmp, the address":           {"--snmp", ""},
+		} {
+			if text, err := command(t, t.Context(), dir, append(args, more...)...).CombinedOutput(); err == nil || !strings.Contains(string(text), want) {
+				t.Errorf("%v: %v, %s, want %q", more, err, text, want)
 			}
 		}
 	})

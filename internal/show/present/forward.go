@@ -1,8 +1,10 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -49,6 +51,9 @@ func Forward(r *record.Forward) document.Document {
 	if bursts := forwardBursts(r.Sizes); len(bursts.Rows) > 0 {
 		doc.Summary = append(doc.Summary, []document.Block{bursts})
 	}
+	if device := forwardDevice(r.Sizes); device != nil {
+		doc.Summary = append(doc.Summary, []document.Block{device})
+	}
 	g := r.Sizes[0].Goals[0]
 	notes := &document.Table{Columns: []document.Column{{}, {}, {Wrap: true}}}
 	most := ""
@@ -81,6 +86,56 @@ func Forward(r *record.Forward) document.Document {
 		}
 	}
 	return doc
+}
+
+// forwardDevice is what the device counted itself, in trials that passed and that did not; nil:
+// it was not read.
+func forwardDevice(sizes []record.ForwardSize) *document.Table {
+	var t *document.Table
+	perS := func(n uint64, p record.SwitchPort) string {
+		return unit.FormatCount(int64(float64(n)*1e9/float64(max(1, p.ToNs-p.FromNs)) + 0.5))
+	}
+	add := func(what string, d *record.ForwardDevice) {
+		if d == nil {
+			return
+		}
+		names, in, out, why := [2]string{"device", "device"}, "", "", d.Reading.Missing
+		for i, p := range d.Reading.Ports[:min(2, len(d.Reading.Ports))] {
+			names[i] = cmp.Or(p.Name, names[i])
+			lost := []string{}
+			for _, c := range []struct {
+				n    uint64
+				what string
+			}{{p.Counters.InDiscards, "in discards"}, {p.Counters.OutDiscards, "out discards"}, {p.Counters.InErrors, "in errors"}, {p.Counters.OutErrors, "out errors"}} {
+				if c.n > 0 {
+					lost = append(lost, fmt.Sprintf("%s %s %s/s", names[i], c.what, perS(c.n, p)))
+				}
+			}
+			switch {
+			case p.Missing != "":
+				lost = append(lost, names[i]+": "+p.Missing)
+			case i == 0:
+				in = perS(p.Counters.In(), p)
+			default:
+				out = perS(p.Counters.Out(), p)
+			}
+			why = strings.Join(slices.DeleteFunc(append([]string{why}, lost...), func(s string) bool { return s == "" }), "; ")
+		}
+		if t == nil {
+			right := document.Right
+			t = &document.Table{Columns: []document.Column{{Head: "frame, loss"}, {Head: "sent/s", Align: right}, {Head: names[0] + " in", Align: right}, {Head: names[1] + " out", Align: right},
+				{Head: "arrived/s", Align: right}, {Head: "the device lost", Wrap: true}}}
+		}
+		t.Add(what, unit.FormatCount(int64(d.SentPerS+0.5)), in, out, unit.FormatCount(int64(d.ArrivedPerS+0.5)), cmp.Or(why, "–"))
+	}
+	for _, s := range sizes {
+		for _, g := range s.Goals {
+			what := fmt.Sprintf("%s, %s", s.Frame, lossGoal(g.Loss))
+			add(what, g.Device)
+			add(what, g.DeviceLosing)
+		}
+	}
+	return t
 }
 
 // forwardBursts is a row for each size whose bursts were searched.

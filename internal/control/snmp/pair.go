@@ -1,0 +1,40 @@
+package snmp
+
+import (
+	"context"
+	"time"
+
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// Pair is the two ports of a device that frames pass from one interface of this host to another,
+// for package forward. Their names are those of the interfaces.
+type Pair struct {
+	Switch              *Switch
+	Transmits, Receives string
+	// Ports are the ifNames or ifIndexes of the device's ports; empty: they are found.
+	Ports [2]string
+}
+
+// Find finds the ports. An error: the device does not answer, or not with these credentials.
+func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps float64) error {
+	wanted := func(name, port, mac string) Wanted {
+		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac, Bps: linkBps}
+	}
+	return p.Switch.Discover(ctx, []Wanted{wanted(p.Transmits, p.Ports[0], transmits), wanted(p.Receives, p.Ports[1], receives)})
+}
+
+// Watch reads them from now on, for a length.
+func (p Pair) Watch(ctx context.Context, length time.Duration) func() record.SwitchReading {
+	w := p.Switch.Watch(ctx, nil)
+	begin := sched.Now()
+	end := begin + int64(length)
+	w.Schedule(begin, end)
+	return func() record.SwitchReading {
+		r := w.Reading(begin, end)
+		r.FDB = nil
+		return r
+	}
+}
