@@ -115,13 +115,18 @@ func TestUnsteadiness(t *testing.T) {
 		{nil, 1}, {[]int64{5, 1}, 1}, {[]int64{0, 0, 0}, 1}, {[]int64{4, 4, 4}, 1}, {[]int64{3, 6, 3}, 1},
 		{[]int64{8, 2, 2}, 2}, {[]int64{1, 1, 1, 1, 4, 4}, 2}, {[]int64{0, 0, 12}, 3},
 	} {
-		if got := unsteadiness(record.Flow{Bins: c.bins}); got != c.want {
+		f := record.Flow{Bins: c.bins}
+		for _, n := range c.bins {
+			f.ReceivedBytes += n
+		}
+		if got := (view{Trial: record.Trial{WindowS: 3}}).unsteadiness(f); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%v: %g, want %g", c.bins, got, c.want)
 		}
 	}
 	steady, falls := trial(4, "writes"), trial(4, "writes")
 	for i := range falls.Flows {
-		falls.Flows[i].Bins, steady.Flows[i].Bins = []int64{9, 2, 1}, []int64{4, 4, 4}
+		third := falls.Flows[i].ReceivedBytes / 3
+		falls.Flows[i].Bins, steady.Flows[i].Bins = []int64{9 * third / 4, third / 2, third / 4}, []int64{third, third, third}
 	}
 	late := func(t record.Trial) float64 {
 		return accounts(view{Trial: t, skew: map[string]float64{t.Hosts[0].Host: 0.1}}, true)[0].slack

@@ -223,7 +223,6 @@ func steady(v view) (judged, bool) {
 	if n < 3 || n == math.MaxInt || len(v.Events) > 0 || len(v.Attacks) > 0 {
 		return judged{}, false
 	}
-	third := n / 3
 	requests := !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.Transactions == nil })
 	spell := unit.FormatBytes
 	if requests {
@@ -238,17 +237,15 @@ func steady(v view) (judged, bool) {
 		if requests {
 			each = float64(f.Transactions.Done) / float64(max(f.ReceivedBytes, 1))
 		}
-		for i := range third {
-			first += each * float64(f.Bins[i])
-			last += each * float64(f.Bins[n-1-i])
-		}
+		p := v.progress(f)
+		first += each * p.until(v.WindowS/3)
+		last += each * (p.until(v.WindowS) - p.until(v.WindowS*2/3))
 	}
 	if first == 0 && last == 0 {
 		return judged{}, false
 	}
 	const sampleDoubt = 0.005
-	seconds := v.WindowS * float64(third) / float64(n)
-	allowed := driftShare + 2*sampleDoubt/seconds
+	allowed := driftShare + 2*sampleDoubt/(v.WindowS/3)
 	if requests { // which may arrive independently of each other: three standard deviations of the ratio of two such counts
 		allowed += 3 * math.Sqrt(1/max(first, 1)+1/max(last, 1))
 	}

@@ -92,7 +92,7 @@ func accounts(v view, receiving bool) (list []account) {
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
 			a.flows += payload
-			a.atEdges += payload / v.WindowS * unsteadiness(f)
+			a.atEdges += payload / v.WindowS * v.unsteadiness(f)
 			headerBytes += payload * (headers(f) + tunnelled(h.Snapshot, f, receiving))
 		}
 		if !known || a.flows == 0 {
@@ -144,22 +144,13 @@ func accounts(v view, receiving bool) (list []account) {
 
 // unsteadiness is how many times its mean a flow's rate was in the third of the window at
 // whose edge it was highest; 1: no higher than its mean, or it was not sampled.
-func unsteadiness(f record.Flow) float64 {
-	third := len(f.Bins) / 3
-	if third == 0 {
+func (v view) unsteadiness(f record.Flow) float64 {
+	p := v.progress(f)
+	whole := p.until(v.WindowS)
+	if len(f.Bins) < 3 || whole <= 0 {
 		return 1
 	}
-	sum := func(bins []int64) (n float64) {
-		for _, b := range bins {
-			n += float64(b)
-		}
-		return n / float64(len(bins))
-	}
-	mean := sum(f.Bins)
-	if mean <= 0 {
-		return 1
-	}
-	return max(1, sum(f.Bins[:third])/mean, sum(f.Bins[len(f.Bins)-third:])/mean)
+	return max(1, 3*p.until(v.WindowS/3)/whole, 3*(whole-p.until(v.WindowS*2/3))/whole)
 }
 
 // unsure is how far the bytes that interfaces carried of other clients' flows may be

@@ -318,15 +318,16 @@ func Series(h record.HostReading) []InterfaceSeries {
 	if len(h.Series) == 0 {
 		return nil
 	}
-	began := h.Begin.BeganNs
-	if began == 0 || began > h.Series[0].AtNs {
-		began = h.Series[0].AtNs
+	readings := edged(h)
+	began := cmp.Or(h.Begin.BeganNs, readings[0].AtNs)
+	if began > h.Series[0].AtNs {
+		began = readings[0].AtNs
 	}
-	for _, first := range h.Series[0].Interfaces {
+	for _, first := range readings[0].Interfaces {
 		s := InterfaceSeries{Interface: first.Interface}
 		last := first
-		last.AtNs = cmp.Or(last.AtNs, h.Series[0].AtNs)
-		for _, sample := range h.Series[1:] {
+		last.AtNs = cmp.Or(last.AtNs, readings[0].AtNs)
+		for _, sample := range readings[1:] {
 			now, ok := counters(sample.Interfaces, first.Interface)
 			if !ok {
 				continue
@@ -342,6 +343,25 @@ func Series(h record.HostReading) []InterfaceSeries {
 		list = append(list, s)
 	}
 	return list
+}
+
+// edged are the samples of a window with the readings at its edges. A sample that is close to an
+// edge is left out: the rate between the two would be noise.
+func edged(h record.HostReading) []record.Sample {
+	list := h.Series
+	begin := record.Sample{AtNs: h.Begin.BeganNs, Interfaces: h.Begin.Interfaces}
+	end := record.Sample{AtNs: h.End.BeganNs, Interfaces: h.End.Interfaces}
+	if begin.AtNs == 0 || end.AtNs <= begin.AtNs || len(begin.Interfaces) == 0 || len(end.Interfaces) == 0 {
+		return list
+	}
+	apart := (end.AtNs - begin.AtNs) / int64(len(list)+1) / 2
+	for len(list) > 0 && list[0].AtNs < begin.AtNs+apart {
+		list = list[1:]
+	}
+	for len(list) > 0 && list[len(list)-1].AtNs > end.AtNs-apart {
+		list = list[:len(list)-1]
+	}
+	return slices.Concat([]record.Sample{begin}, list, []record.Sample{end})
 }
 
 // JSON writes the result document (linerate.run/v2): every figure that the report

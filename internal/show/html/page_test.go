@@ -178,7 +178,7 @@ func TestPageShows(t *testing.T) {
 		"Writes: 4 improve goodput and 2 are inconclusive; reads: 2 improve goodput and 4 make no difference",
 		"1 of 4 interfaces of server carries the data at “kernel defaults”; 4 of 4 with “arp + source routing”",
 		"1 link is full at “kernel defaults”; 4 with “arp + source routing”",
-		"Every busy interface of server carries at a steady rate through the window, within 0.8 %",
+		"Every busy interface of server carries at a steady rate through the window, within 0.9 %",
 		"6 of 10 neighbour entries lead to the wrong interface at “kernel defaults”; none with “arp + source routing”",
 		"Every trust check passed", "Environment", "Make this run again",
 	}
