@@ -69,7 +69,7 @@ func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	}
 	gone := map[place]string{}
 	for _, f := range c.out.Findings {
-		if f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed" {
+		if f.ID != "ignored" && f.Severity == record.LintError || f.ID == "unknown" || f.ID == "removed" {
 			gone[place{f.File, f.Line}] = f.ID
 		}
 	}

@@ -69,8 +69,11 @@ const (
 
 // Beside are the parameters whose values decide what the kernel takes for one.
 func Beside(key string) []string {
-	if key == portRange {
+	switch key {
+	case portRange:
 		return []string{unprivilegedStart}
+	case reordering:
+		return []string{mostReordering}
 	}
 	return nil
 }
@@ -106,6 +109,18 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	}
 	for word := range strings.FieldsSeq(l.Value) {
 		n, ok := integer(word)
+		if len(numbers) == p.values {
+			// The kernel reads no further (do_proc_dointvec in kernel/sysctl.c): "2 hours" is 2.
+			level, fix := record.LintWarning, ""
+			if !ok {
+				level, fix = record.LintError, meant(strings.ReplaceAll(l.Value, " "+word, word), p)
+			}
+			c.add(l, "ignored", level, fix, "the kernel sets %s%s and ignores %q: the parameter has %s", spaced(numbers), spelledUnit(p), word, plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+			if fix != "" {
+				c.correct(l.Key, fix)
+			}
+			return numbers, false
+		}
 		if !ok {
 			c.add(l, "refused", record.LintError, meant(l.Value, p), "the kernel takes %s only; %q is refused", shape(p), word)
 			if fix := meant(l.Value, p); len(strings.Fields(fix)) == p.values {
@@ -130,10 +145,51 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		return nil, false
 	case len(numbers) < p.values:
 		c.add(l, "missing", record.LintNote, "", "the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
-	case len(numbers) > p.values:
-		c.add(l, "refused", record.LintWarning, "", "the parameter has %s: the kernel ignores any more", plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+	case p.key == reordering && numbers[0] > c.number(mostReordering, defaultMostReordering):
+		c.add(l, "refused", record.LintWarning, "", "more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering, c.number(mostReordering, defaultMostReordering))
+		return nil, false
+	case p.key == ecn && numbers[0] > mostClassicECN:
+		c.add(l, "refused", record.LintWarning, "", "%d is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %d", numbers[0], mostClassicECN)
+		return nil, false
 	}
 	return numbers, len(numbers) == p.values
+}
+
+// Parameters whose range is another in some kernels (tcp_ecn_mode_max and tcp_max_reordering in
+// net/ipv4/sysctl_net_ipv4.c).
+const (
+	ecn            = "net.ipv4.tcp_ecn"
+	mostClassicECN = 2
+
+	reordering            = "net.ipv4.tcp_reordering"
+	mostReordering        = "net.ipv4.tcp_max_reordering"
+	defaultMostReordering = 300
+)
+
+// number is what the files set a parameter to, or what the kernel has, or else what it has by
+// default.
+func (c *checker) number(key string, byDefault int64) int64 {
+	for _, f := range c.files {
+		for _, l := range f.Lines {
+			value, _ := l.Bare()
+			if n, ok := integer(value); ok && l.Key == key {
+				byDefault = n
+			}
+		}
+	}
+	known, _ := c.ask(key)
+	if n, ok := integer(known.Value); ok {
+		return max(n, byDefault)
+	}
+	return byDefault
+}
+
+// spelledUnit is the unit of a parameter that counts time; empty: it counts something else.
+func spelledUnit(p *parameter) string {
+	if p.unit == "s" || p.unit == "µs" {
+		return " " + p.unit
+	}
+	return ""
 }
 
 // qdiscs are the queueing disciplines that kernels have or have had: the id of each Qdisc_ops in
@@ -182,7 +238,7 @@ var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
 // suffixes are the factors that people write as a unit, by what a parameter counts.
 var suffixes = map[string]map[string]int64{
 	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gb": 1 << 30, "gib": 1 << 30, "b": 1},
-	"s":   {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600},
+	"s":   {"s": 1, "sec": 1, "seconds": 1, "m": 60, "min": 60, "minutes": 60, "h": 3600, "hours": 3600},
 	"µs":  {"us": 1, "µs": 1, "ms": 1000},
 	"":    {"k": 1000, "m": 1000000},
 }
