@@ -54,30 +54,32 @@ var policies = []string{"l3", "l4", "inner", "custom"}
 // MAC addresses are as many as hosts.
 var bonding = map[string]int{"layer2": 0, "layer2+3": 0, "layer3+4": 1}
 
-// ParsePolicy reads fib_multipath_hash_policy, by number or name, or a bond's
-// xmit_hash_policy.
+// ParsePolicy reads fib_multipath_hash_policy, by number or name.
 func ParsePolicy(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(policies) {
 		return n, nil
 	}
 	name := strings.ToLower(text)
-	if n, named := bonding[name]; named {
-		return n, nil
+	if _, of := bonding[name]; of {
+		return 0, fmt.Errorf("%q is the hash policy of a bond (limits bond): expected 0 to 3, or %s", text, source.Or(policies))
 	}
 	if n := slices.Index(policies, name); n >= 0 {
 		return n, nil
 	}
-	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, %s, or that of a bond, %s", text, source.Or(policies), source.Or(slices.Sorted(maps.Keys(bonding))))
+	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, or %s", text, source.Or(policies))
 }
 
-// BondPolicy is the xmit_hash_policy that a text is which ParsePolicy reads; empty: it is one of
-// fib_multipath_hash_policy.
-func BondPolicy(text string) string {
-	name := strings.ToLower(text)
-	if _, is := bonding[name]; !is {
-		return ""
+// ParseBondPolicy reads the xmit_hash_policy of a bond: the value of fib_multipath_hash_policy
+// that hashes what it does.
+func ParseBondPolicy(text string) (int, error) {
+	if n, is := bonding[strings.ToLower(text)]; is {
+		return n, nil
 	}
-	return name
+	what := "no hash policy"
+	if _, err := ParsePolicy(text); err == nil {
+		what = "the hash policy of routes (limits ecmp)"
+	}
+	return 0, fmt.Errorf("%q is %s: expected that of a bond, %s", text, what, source.Or(slices.Sorted(maps.Keys(bonding))))
 }
 
 // ParseSizes reads "pareto:1.2"; nil is that all are equal.

@@ -26,6 +26,7 @@ type ecmpFlags struct {
 	secondBps             float64
 	asJSON                bool
 	flags                 *pflag.FlagSet
+	bonds                 bool // the links are members of a bond
 }
 
 func newLimitsECMPCommand(s streams) *cobra.Command {
@@ -54,7 +55,9 @@ Rates are those of links; limits goodput computes the payload.`,
   linerate limits ecmp --links 4 --flows 64 --tiers 2 --second-rate 250mbit
   linerate limits ecmp --links 16 --hosts 10000 --flows 1000000 --json`,
 	})
-	f.define(cmd.Flags(), "l4")
+	f.define(cmd.Flags(), "links that a router or host splits over", func(flags *pflag.FlagSet) {
+		valueVar(flags, &f.asked.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
+	})
 	return cmd
 }
 
@@ -74,7 +77,10 @@ Rates are those of links; limits goodput computes the payload.`,
   linerate limits bond --links 4 --flows 8
   linerate limits bond --links 4 --flows 8 --policy layer2 --pairs 2`,
 	})
-	f.define(cmd.Flags(), "layer3+4")
+	f.define(cmd.Flags(), "members of the bond", func(flags *pflag.FlagSet) {
+		valueVar(flags, &f.asked.Policy, ecmp.ParseBondPolicy, "policy", "string", "layer3+4", "xmit_hash_policy: layer2 (MAC addresses; the default of Linux),\nlayer2+3 (IP addresses, too) or layer3+4 (IP addresses and ports)")
+	})
+	f.bonds = true
 	return cmd
 }
 
@@ -120,16 +126,16 @@ func (f *ecmpFlags) answer(ctx context.Context, s streams) error {
 	return s.answer(f.asJSON, answer, asText(shown))
 }
 
-// define defines the flags, with the hash policy of the verb.
-func (f *ecmpFlags) define(flags *pflag.FlagSet, policy string) {
+// define defines the flags, with what the verb's links are, and its hash policy.
+func (f *ecmpFlags) define(flags *pflag.FlagSet, links string, policy func(*pflag.FlagSet)) {
 	flags.SortFlags = false
 	f.flags = flags
 	q := &f.asked
-	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, "links that a router or host splits over")
+	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, links)
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of all links, or a list with the rate of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
 	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
-	valueVar(flags, &q.Policy, ecmp.ParsePolicy, "policy", "string", policy, "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom; or that of a\nbond: layer2, layer2+3, layer3+4")
+	policy(flags)
 	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
 	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
 	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
@@ -214,8 +220,13 @@ func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	return q, nil
 }
 
-// bond is the policy of a bond that --policy names.
-func (f *ecmpFlags) bond() string { return ecmp.BondPolicy(f.flags.Lookup("policy").Value.String()) }
+// bond is the policy of the bond; empty: the links are of routes.
+func (f *ecmpFlags) bond() string {
+	if !f.bonds {
+		return ""
+	}
+	return strings.ToLower(f.flags.Lookup("policy").Value.String())
+}
 
 // needed answers how many flows fill the links.
 func (f *ecmpFlags) needed(s streams) error {
