@@ -447,3 +447,31 @@ func TestDirectionsOfLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestHalfKnownPath: what only one of two measurements knows of the path, as of an iperf3
+// server's host, is no difference.
+func TestHalfKnownPath(t *testing.T) {
+	of := func(iface string, rate unit.BitRate) *record.Run {
+		via := []string{"linerate"}
+		run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{{Block: 1, Order: 1, WindowS: 10}},
+			Topology: topology.Topology{Hosts: []topology.Host{{Name: "client", Via: via}, {Name: "server", Via: via}}}}
+		if iface == "" {
+			run.Topology.Hosts = run.Topology.Hosts[:1]
+			return run
+		}
+		l := topology.Link{From: topology.End{Node: "client", Interface: iface}, To: topology.End{Node: "server", Interface: "eth0"}}
+		l.Forward = &topology.Impairment{Rate: rate, Shaper: "tbf"}
+		run.Topology.Links = []topology.Link{l}
+		run.Topology.Hosts[0].Interfaces = []topology.Interface{{Name: iface}}
+		return run
+	}
+	if got := only(differences(of("eth0", 2e8), of("", 0))); len(got) != 0 {
+		t.Errorf("with an iperf3 server: %+v", got)
+	}
+	if got := only(differences(of("eth0", 2e8), of("eth0", 1e8))); len(got) != 1 || !strings.HasPrefix(got[0].What, "client.eth0 → server.eth0") {
+		t.Errorf("another rate: %+v", got)
+	}
+	if got := only(differences(of("eth0", 2e8), of("eth1", 2e8))); !slices.Contains(got, record.Difference{What: "interfaces of client", From: "eth0", To: "eth1"}) {
+		t.Errorf("another interface: %+v", got)
+	}
+}

@@ -26,7 +26,11 @@ func differences(from, to *record.Run) ([]record.Difference, []record.ComparedHo
 	d.options(from, to)
 	d.values(from, to)
 	d.add("judged by", judgedBy(from), judgedBy(to))
-	d.topology(&from.Topology, &to.Topology)
+	if from.Study == record.MeasureStudy && to.Study == record.MeasureStudy {
+		d.path(&from.Topology, &to.Topology)
+	} else {
+		d.topology(&from.Topology, &to.Topology)
+	}
 	d.levels(from, to)
 	d.add("values set", strings.Join(from.Design.Set, " "), strings.Join(to.Design.Set, " "))
 	hosts := d.recorded(from, to)
@@ -107,6 +111,26 @@ func (l *list) topology(from, to *topology.Topology) {
 	for _, piece := range b {
 		if !slices.ContainsFunc(a, func(p [2]string) bool { return p[0] == piece[0] }) {
 			l.add(piece[0], "", piece[1])
+		}
+	}
+}
+
+// path compares what two measurements know of the path between their hosts. What only one of
+// them knows, as with an iperf3 server, whose interfaces are not known, is no difference.
+func (l *list) path(from, to *topology.Topology) {
+	if len(from.Links) > 0 && len(to.Links) > 0 {
+		l.links(from, to)
+	}
+	names := func(h topology.Host) (text string) {
+		var list []string
+		for _, i := range h.Interfaces {
+			list = append(list, i.Name)
+		}
+		return strings.Join(list, ", ")
+	}
+	for _, a := range from.Hosts {
+		if b, ok := to.Host(a.Name); ok && len(a.Interfaces) > 0 && len(b.Interfaces) > 0 {
+			l.add("interfaces of "+a.Name, names(a), names(*b))
 		}
 	}
 }
