@@ -65,8 +65,12 @@ func listenAt(text, byDefault string) (string, error) {
 }
 
 // cannotListen says why an address and port cannot be listened on, and which can instead.
-func cannotListen(ctx context.Context, err error, address, flag string) error {
+func cannotListen(ctx context.Context, err error, address, flag string, addresses int) error {
 	host, text, _ := net.SplitHostPort(address)
+	another := host
+	if addresses > 1 { // one of them would leave out the others
+		another = ""
+	}
 	port, wrong := strconv.Atoi(text)
 	if errors.Is(err, syscall.EACCES) && wrong == nil && port < 1024 {
 		free := measure.DefaultPort
@@ -74,7 +78,7 @@ func cannotListen(ctx context.Context, err error, address, flag string) error {
 			free = iperf3.DefaultPort
 		}
 		return fmt.Errorf("port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: %s %s",
-			text, flag, net.JoinHostPort(host, free))
+			text, flag, net.JoinHostPort(another, free))
 	}
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
 		return fmt.Errorf("%s %s: no interface of this host has the address %s (ip address lists them)", flag, address, host)
@@ -83,7 +87,7 @@ func cannotListen(ctx context.Context, err error, address, flag string) error {
 		return err
 	}
 	// An iperf3 is not disturbed.
-	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(host, freePort(host, port)))
+	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(another, freePort(another, port)))
 }
 
 // freePort is the first port after another that nothing listens on, and that neither linerate

@@ -81,8 +81,11 @@ Rates are in bits (100M, 1gbit), sizes in bytes (64K, 1MB), times in seconds or 
 
 Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust check failed, --expect was not met, or --loss-free or --find-max found no rate; 130 interrupted, or the server was lost while it was measured.`,
 		},
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.like.server == "" {
+				if cmd.Flags().Changed("iperf3") {
+					return usageError(errors.New("usage: linerate measure --iperf3 ADDRESS[:PORT]: expected the address of an iperf3 server, such as linerate measure --iperf3 192.0.2.1"))
+				}
 				return usageError(errors.New("usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve, such as linerate measure 192.0.2.1"))
 			}
 			return nil

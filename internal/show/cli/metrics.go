@@ -39,7 +39,7 @@ func (f *metricsFlag) open(ctx context.Context, said io.Writer) (*openmetrics.En
 	}
 	e, err := openmetrics.Listen(ctx, f.address)
 	if err != nil {
-		return nil, cannotListen(ctx, err, f.address, "--metrics")
+		return nil, cannotListen(ctx, err, f.address, "--metrics", 1)
 	}
 	say(said, "metrics for Prometheus at %s\n", e.URL())
 	return e, nil

@@ -125,12 +125,16 @@ func (f runsFlags) selected(ctx context.Context, store notebook.Store) ([]notebo
 }
 
 // mentions reports whether a run has the text in what people know it by.
-func mentions(r notebook.Summary, text string) bool {
-	texts := []string{r.ID, r.Name, r.Study, r.Answer, r.Error}
+func mentions(r notebook.Summary, what string) bool {
+	shown := r
+	if r.Conclusion != nil {
+		shown.Answer = answer.Brief(r.Conclusion)
+	}
+	texts := []string{r.ID, r.Name, r.Study, r.Answer, text.RunLine(shown)}
 	for _, note := range r.NoteList {
 		texts = append(texts, note.Text)
 	}
-	return slices.ContainsFunc(texts, func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(text)) })
+	return slices.ContainsFunc(texts, func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(what)) })
 }
 
 // parseSince reads a date, or how long before now.

@@ -196,7 +196,7 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 			for _, open := range listeners {
 				open.Close()
 			}
-			return nil, cannotListen(ctx, err, address, "--listen")
+			return nil, cannotListen(ctx, err, address, "--listen", len(f.addresses))
 		}
 		listeners, at = append(listeners, l), append(at, l.Addr().String())
 	}

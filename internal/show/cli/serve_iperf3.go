@@ -73,7 +73,7 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	at := &serve.Iperf3{Users: logins}
 	var err error
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
-		err = cannotListen(ctx, err, f.listen, "--iperf3")
+		err = cannotListen(ctx, err, f.listen, "--iperf3", 1)
 		for _, l := range own {
 			if port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port); strings.HasSuffix(f.listen, ":"+port) {
 				err = fmt.Errorf("%s is linerate's own port here: leave -p or --listen out to answer them at %[1]s, or choose another for them with --iperf3 :PORT", port)

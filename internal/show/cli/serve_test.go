@@ -62,7 +62,7 @@ func TestOccupant(t *testing.T) {
 			}
 		}()
 		taken := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
-		err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen")
+		err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen", 1)
 		if want := "port " + port + " is in use by " + strings.TrimSuffix(want, " silent"); !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -74,15 +74,15 @@ func TestOccupant(t *testing.T) {
 func TestCannotListen(t *testing.T) {
 	denied := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
 	for flag, want := range map[string]string{"--listen": "--listen :5202", "--iperf3": "--iperf3 :5201"} {
-		if err := cannotListen(t.Context(), denied, ":80", flag); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
+		if err := cannotListen(t.Context(), denied, ":80", flag, 1); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
 			t.Errorf("%v", err)
 		}
 	}
 	foreign := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)}
-	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen"); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
+	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen", 1); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
 		t.Errorf("%v", err)
 	}
-	if err := cannotListen(t.Context(), denied, ":5202", "--listen"); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
+	if err := cannotListen(t.Context(), denied, ":5202", "--listen", 1); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
 		t.Errorf("%v", err)
 	}
 }

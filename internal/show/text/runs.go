@@ -85,6 +85,12 @@ func yearOf(runs []notebook.Summary) (year int, one bool) {
 	return year, len(runs) > 0
 }
 
+// RunLine is what a list says of a run's outcome, before it is cut.
+func RunLine(r notebook.Summary) string {
+	mark, said := outcome(r)
+	return mark + said
+}
+
 // outcome is a run's answer, and a mark before it where it did not end by itself or its figures
 // are in doubt, because trust checks failed: "interrupted, in doubt: ".
 func outcome(r notebook.Summary) (mark, said string) {
