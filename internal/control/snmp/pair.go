@@ -2,6 +2,8 @@ package snmp
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"linerate/internal/kernel/sched"
@@ -18,12 +20,22 @@ type Pair struct {
 	Ports [2]string
 }
 
-// Find finds the ports. An error: the device does not answer, or not with these credentials.
+// Find finds the ports. An error: the device does not answer, or not with these credentials, or
+// it does not say which ports they are.
 func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps float64) error {
 	wanted := func(name, port, mac string) Wanted {
 		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac, Bps: linkBps}
 	}
-	return p.Switch.Discover(ctx, []Wanted{wanted(p.Transmits, p.Ports[0], transmits), wanted(p.Receives, p.Ports[1], receives)})
+	if err := p.Switch.Discover(ctx, []Wanted{wanted(p.Transmits, p.Ports[0], transmits), wanted(p.Receives, p.Ports[1], receives)}); err != nil {
+		return err
+	}
+	for _, one := range p.Switch.ports {
+		if one.Index == 0 {
+			why, _, _ := strings.Cut(one.Missing, ": name the port")
+			return fmt.Errorf("SNMP of %s: its port towards %s is not found: %s (--snmp-ports names both)", p.Switch.Name, one.Port, why)
+		}
+	}
+	return nil
 }
 
 // Watch reads them from now on, for a length.

@@ -131,14 +131,7 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 				length = o.Confirm
 			}
 			o.Tell(t.says(text, loss, rate, length, len(made)+1))
-			var reading *record.SwitchReading
-			counted := func() {}
-			if o.Device != nil {
-				end := o.Device.Watch(ctx, length)
-				counted = func() { r := end(); reading = &r }
-			}
-			l, delays, err := t.trial(ctx, rate/t.frameBits, length)
-			counted()
+			l, delays, reading, err := t.watched(ctx, rate, length, confirms, o)
 			if err != nil {
 				return size, err
 			}
@@ -170,11 +163,20 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 				goal.Device = t.device(l, readings[i])
 			}
 		}
-		slowest := 0.0
+		slowest := slices.IndexFunc(made, func(l record.LossTrial) bool { return !l.Pass })
 		for i, l := range made {
-			if !l.Pass && (slowest == 0 || l.OfferedBps < slowest) {
-				slowest, goal.DeviceLosing = l.OfferedBps, t.device(l, readings[i])
+			if !l.Pass && l.OfferedBps < made[slowest].OfferedBps {
+				slowest = i
 			}
+		}
+		if o.Device != nil && slowest >= 0 { // once more, for as long as the device's counters take
+			rate := made[slowest].AskedBps
+			o.Tell(t.says(text, loss, rate, o.Confirm, len(made)+1))
+			l, _, reading, err := t.watched(ctx, rate, o.Confirm, true, o)
+			if err != nil {
+				return size, err
+			}
+			goal.DeviceLosing = t.device(l, reading)
 		}
 		size.Goals = append(size.Goals, goal)
 	}
@@ -185,6 +187,19 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 		}
 	}
 	return size, nil
+}
+
+// watched is trial, beside which the device's counters are read if it confirms a rate.
+func (t *tester) watched(ctx context.Context, rate float64, length time.Duration, confirms bool, o Options) (l record.LossTrial, delays *hdrhistogram.Histogram, reading *record.SwitchReading, err error) {
+	if o.Device != nil && confirms {
+		end := o.Device.Watch(ctx, length)
+		defer func() {
+			r := end()
+			reading = &r
+		}()
+	}
+	l, delays, err = t.trial(ctx, rate/t.frameBits, length)
+	return l, delays, nil, err
 }
 
 // device is what the device counted in a trial; nil: it was not read.

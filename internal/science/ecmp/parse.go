@@ -61,12 +61,12 @@ func ParsePolicy(text string) (int, error) {
 	}
 	name := strings.ToLower(text)
 	if _, of := bonding[name]; of {
-		return 0, fmt.Errorf("%q is the hash policy of a bond (limits bond): expected 0 to 3, or %s", text, source.Or(policies))
+		return 0, fmt.Errorf("%q is the hash policy of a bond (limits bond): expected 0 to 3, %s", text, source.Or(policies))
 	}
 	if n := slices.Index(policies, name); n >= 0 {
 		return n, nil
 	}
-	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, or %s", text, source.Or(policies))
+	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, %s", text, source.Or(policies))
 }
 
 // ParseBondPolicy reads the xmit_hash_policy of a bond: the value of fib_multipath_hash_policy

@@ -86,6 +86,11 @@ func TestForwardDevice(t *testing.T) {
 			t.Errorf("with a wrong password: %v\n%s", err, out)
 		}
 		credentialsFile(t, dir, rightPassword)
+		// net-snmp gives no forwarding table.
+		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil || !strings.Contains(strings.ReplaceAll(string(out), "\n", " "), "its port towards eth1 is not found") {
+			t.Errorf("without a forwarding table: %v\n%s", err, out)
+		}
+		args = append(args, "--snmp-ports", "gi3,gi4")
 		out, err := command(t, t.Context(), dir, append(args, "--json")...).Output()
 		var r record.Forward
 		if err := json.Unmarshal(out, &r); err != nil {
@@ -112,7 +117,7 @@ func TestForwardDevice(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 		for want, more := range map[string][]string{
-			"--snmp-ports: expected two":             {"--snmp-ports", "gi3"},
+			"--snmp-ports: expected two":             {"--snmp-ports", "gi5"},
 			"--snmp-version \"1\": expected 2c or 3": {"--snmp-version", "1"},
 			"expected --snmp, the address":           {"--snmp", ""},
 		} {
