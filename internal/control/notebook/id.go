@@ -29,17 +29,23 @@ func CheckID(id string) error {
 	return nil
 }
 
-// FreeID returns the proposal, or the first of proposal-2, proposal-3… that is
-// not taken.
-func FreeID(proposal string, taken func(id string) (bool, error)) (string, error) {
-	id := proposal
-	for n := 2; ; n++ {
-		used, err := taken(id)
-		if err != nil || !used {
-			return id, err
+// FreeID returns the proposal or, where that or one of proposal-2, proposal-3… is taken, the one
+// after the highest: an ID that somebody has noted of a run that was removed since names no other.
+func FreeID(proposal string, taken []string) string {
+	highest := 0
+	for _, id := range taken {
+		if id == proposal {
+			highest = max(highest, 1)
+		} else if number, is := strings.CutPrefix(id, proposal+"-"); is {
+			if n, err := strconv.ParseUint(number, 10, 31); err == nil {
+				highest = max(highest, int(n))
+			}
 		}
-		id = proposal + "-" + strconv.Itoa(n)
 	}
+	if highest == 0 {
+		return proposal
+	}
+	return proposal + "-" + strconv.Itoa(highest+1)
 }
 
 // CheckName says whether a run can be given this name.

@@ -90,3 +90,20 @@ func TestCheckID(t *testing.T) {
 		}
 	}
 }
+
+// TestFreeID: a number is one higher than the highest, so that the ID of a removed run names no
+// other.
+func TestFreeID(t *testing.T) {
+	for _, c := range []struct {
+		taken []string
+		want  string
+	}{
+		{nil, "nas-7"}, {[]string{"nas-8", "nas-70"}, "nas-7"}, {[]string{"nas-7"}, "nas-7-2"},
+		{[]string{"nas-7", "nas-7-13", "nas-7-2"}, "nas-7-14"}, {[]string{"nas-7-3"}, "nas-7-4"},
+		{[]string{"nas-7", "nas-7-before", "nas-7--9", "nas-7-99999999999"}, "nas-7-2"},
+	} {
+		if got := FreeID("nas-7", c.taken); got != c.want {
+			t.Errorf("beside %q: %s, want %s", c.taken, got, c.want)
+		}
+	}
+}

@@ -44,13 +44,12 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 		if err != nil {
 			return err
 		}
-		named.ID, err = notebook.FreeID(run.ID, func(id string) (taken bool, err error) {
-			err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 OR name = ?1)", id).Scan(&taken)
-			return taken, err
-		})
+		ids, err := query(ctx, tx, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) },
+			"SELECT id FROM run UNION SELECT name FROM run")
 		if err != nil {
 			return err
 		}
+		named.ID = notebook.FreeID(run.ID, ids)
 		// Held before it can be seen: never "interrupted" for a moment.
 		if hold, err = s.lock(named.ID); err != nil {
 			return err
