@@ -25,6 +25,9 @@ func (c *checker) paths(p *Plan, whole bool) {
 	wrong := map[string]bool{} // paths: one treatment is enough
 	overs := map[string]*topology.Topology{}
 	for _, t := range p.Treatments {
+		if slices.ContainsFunc(c.chosen(t), func(l chosenLevel) bool { return c.broken[l.path] }) {
+			continue
+		}
 		list, key := c.flowsPath(t), ""
 		for _, l := range c.chosen(t) {
 			if len(l.Settings) > 0 {
@@ -55,11 +58,16 @@ type chosenLevel struct {
 	path string
 }
 
+// levelPath is the path of a level in the file.
+func levelPath(factor, level int) string {
+	return fmt.Sprintf("factors[%d].levels[%d]", factor, level)
+}
+
 // chosen lists a treatment's levels, in the order of the factors.
 func (c *checker) chosen(t Treatment) (list []chosenLevel) {
 	for i, f := range c.Factors {
 		j := f.level(t.Levels[f.Name])
-		list = append(list, chosenLevel{f.Levels[j], fmt.Sprintf("factors[%d].levels[%d]", i, j)})
+		list = append(list, chosenLevel{f.Levels[j], levelPath(i, j)})
 	}
 	return list
 }

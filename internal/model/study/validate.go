@@ -25,6 +25,8 @@ type checker struct {
 	varied bool
 	// unsound are the keys of flows whose path cannot be checked.
 	unsound map[string]bool
+	// broken are the paths of levels with a wrong setting: where packets go with it says nothing.
+	broken map[string]bool
 }
 
 var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
@@ -36,7 +38,7 @@ func (c *checker) check() {
 	if !studyName().MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
 	}
-	c.unsound = map[string]bool{}
+	c.unsound, c.broken = map[string]bool{}, map[string]bool{}
 	hosts, workload := c.doc.Sound("topology"), c.doc.Sound("workload")
 	factors, design := c.doc.Sound("factors"), c.doc.Sound("design")
 	if factors && hosts {
@@ -121,11 +123,11 @@ func (c *checker) settings() {
 				} else if !wrong[l.Name] { // it is not in the file
 					c.report(fmt.Sprintf("factors[%d].ablate", i), "%q cannot be taken apart into %q: %s", f.Ablate, l.Name, fmt.Sprintf(format, args...))
 				}
-				wrong[l.Name] = true
+				wrong[l.Name], c.broken[levelPath(i, j)] = true, true
 			}
 			over := c.Topology.With(l.Settings)
 			for k, s := range l.Settings {
-				over.CheckSetting(s, fmt.Sprintf("factors[%d].levels[%d].settings[%d]", i, j, k), report)
+				over.CheckSetting(s, fmt.Sprintf("%s.settings[%d]", levelPath(i, j), k), report)
 				c.varied = c.varied || s.Address != nil || s.Nexthop != nil || s.Route != nil || s.Rule != nil
 			}
 		}

@@ -57,6 +57,9 @@ func Known(id string) error {
 func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 	where := "run " + run.ID
 	if run.StudyFile == "" {
+		if _, err := of(run.Findings, id, "in "+where); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: %s is a measurement, which can be made again, but not with a setting of a host: linerate prove %s --host … does that", ErrNone, where, id)
 	}
 	found, err := of(run.Findings, id, "in "+where)

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -229,6 +230,7 @@ func steady(v view) (judged, bool) {
 		spell = func(n float64) string { return unit.FormatCount(int64(math.Round(n))) + " transactions" }
 	}
 	var first, last float64
+	senders := map[string][2]float64{} // first and last, by sender
 	for _, f := range v.Flows {
 		if len(f.Bins) < n {
 			continue
@@ -238,8 +240,10 @@ func steady(v view) (judged, bool) {
 			each = float64(f.Transactions.Done) / float64(max(f.ReceivedBytes, 1))
 		}
 		p := v.progress(f)
-		first += each * p.until(v.WindowS/3)
-		last += each * (p.until(v.WindowS) - p.until(v.WindowS*2/3))
+		begin, end := each*p.until(v.WindowS/3), each*(p.until(v.WindowS)-p.until(v.WindowS*2/3))
+		first, last = first+begin, last+end
+		of := senders[f.From]
+		senders[f.From] = [2]float64{of[0] + begin, of[1] + end}
 	}
 	if first == 0 && last == 0 {
 		return judged{}, false
@@ -253,5 +257,12 @@ func steady(v view) (judged, bool) {
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
 	by, most := percents(drift, allowed)
 	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)", spell(last), spell(first), signed(drift, by), most)
+	if names := slices.Sorted(maps.Keys(senders)); len(names) == 2 && !c.Pass {
+		for i, name := range names {
+			own := senders[name][1]/max(senders[name][0], 1) - 1
+			part, _ := percents(own, allowed)
+			c.Detail += fmt.Sprintf("%s %s sent %s", []string{";", ","}[i], name, signed(own, part))
+		}
+	}
 	return judged{c, math.Abs(drift) / allowed}, true
 }

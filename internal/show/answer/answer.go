@@ -118,7 +118,11 @@ func Brief(c *record.Conclusion) string {
 	if c == nil || c.Measured == nil || len(c.Measured.Protocols) == 0 {
 		return headline
 	}
-	m := c.Measured
+	return Flows(c.Measured) + ": " + headline
+}
+
+// Flows are those of a measurement, which has some: "TCP read, 4 flows".
+func Flows(m *record.Measured) string {
 	direction, flows := " "+m.Direction, words.Count(m.Streams, "flow")
 	switch {
 	case !flow.Of(m.Protocols[0]).Bulk(): // requests and responses have both
@@ -126,7 +130,7 @@ func Brief(c *record.Conclusion) string {
 	case m.Direction == flow.Both:
 		direction, flows = " "+flow.Write+" and "+flow.Read, flows+" each"
 	}
-	return fmt.Sprintf("%s%s, %s: %s", generator(m), direction, flows, headline)
+	return fmt.Sprintf("%s%s, %s", generator(m), direction, flows)
 }
 
 // generator is what the flows of a measurement are made by: "TCP"; with an iperf3 server, which

@@ -285,7 +285,7 @@ func TestOwnPort(t *testing.T) {
 	for _, own := range [][]serve.Listener{nil, {{TCPListener: l.(*net.TCPListener)}}} {
 		var said strings.Builder
 		f.open(t.Context(), &said, nil, false, own)
-		if got := strings.Contains(said.String(), port+" is linerate's own port here: leave -p or --listen out"); got != (own != nil) || strings.Contains(said.String(), fmt.Sprint("pid ", os.Getpid())) == got {
+		if got := strings.Contains(said.String(), port+" is linerate's own port here: choose another for them, such as --iperf3 :"); got != (own != nil) || strings.Contains(said.String(), fmt.Sprint("pid ", os.Getpid())) == got {
 			t.Errorf("with %d own listeners: %q", len(own), said.String())
 		}
 	}

@@ -56,7 +56,12 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 		Use:     k.Name,
 		Short:   strings.ToUpper(k.Short[:1]) + k.Short[1:],
 		Example: fmt.Sprintf("  linerate new %s %s\n  linerate run %[1]s.yaml", k.Name, k.Example),
-		Args:    noArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && k.Name == "list" {
+				return usageError(fmt.Errorf("unexpected argument %q: linerate tune %s tries the settings of a file; linerate new list writes a study with a list to begin from", args[0], quote(args[0])))
+			}
+			return noArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)

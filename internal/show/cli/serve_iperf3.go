@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"linerate/internal/control/measure"
 	"linerate/internal/host/iperf3"
 	iperf3server "linerate/internal/host/iperf3/server"
 	"linerate/internal/host/serve"
@@ -75,8 +76,8 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	if at.Listener, err = iperf3server.Listen(ctx, f.listen); err != nil {
 		err = cannotListen(ctx, err, f.listen, "--iperf3", 1)
 		for _, l := range own {
-			if port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port); strings.HasSuffix(f.listen, ":"+port) {
-				err = fmt.Errorf("%s is linerate's own port here: leave -p or --listen out to answer them at %[1]s, or choose another for them with --iperf3 :PORT", port)
+			if port := l.Addr().(*net.TCPAddr).Port; strings.HasSuffix(f.listen, ":"+strconv.Itoa(port)) {
+				err = fmt.Errorf("%d is linerate's own port here: choose another for them, such as --iperf3 :%s; without -p or --listen linerate's own is %s", port, freePort("", port), measure.DefaultPort)
 			}
 		}
 		say(log, "iperf3 clients are not answered: %v\n", err)

@@ -20,7 +20,30 @@ type Failure struct {
 // order of their first failure. That another program's sum contradicts what was
 // received is a result about that program, see contradictions.
 func Doubts(run *record.Run) []Failure {
-	return Grouped(record.Doubts(run.Trust))
+	failed := record.Doubts(run.Trust)
+	if run.Study == record.MeasureStudy {
+		failed = ofWindows(run, failed)
+	}
+	return Grouped(failed)
+}
+
+// ofWindows leaves out the second of two equal failures: those of a measurement are of a window,
+// and are recorded for each of its directions.
+func ofWindows(run *record.Run, failed []record.Check) (list []record.Check) {
+	window := map[int]int{} // by trial
+	for i, trials := range run.Windows() {
+		for _, t := range trials {
+			window[t.Order] = i
+		}
+	}
+	for _, c := range failed {
+		if !slices.ContainsFunc(list, func(o record.Check) bool {
+			return o.Check == c.Check && o.Detail == c.Detail && window[o.Trial] == window[c.Trial]
+		}) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // contradictions are the failed checks of other counts: a program's own sum, or
@@ -169,7 +192,7 @@ func TrustStatement(run *record.Run) []document.Block {
 
 // onTrial says on which trial a check was made.
 func onTrial(run *record.Run, c record.Check) string {
-	if c.Trial == 0 {
+	if c.Trial == 0 || run.Study == record.MeasureStudy && len(run.Windows()) == 1 {
 		return ""
 	}
 	text := fmt.Sprintf(" in trial %d", c.Trial)

@@ -6,12 +6,14 @@ package present
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
@@ -288,6 +290,9 @@ func facts(run *record.Run) string {
 	if run.Study == record.MeasureStudy && len(run.Windows()) == 1 { // and no plan of trials
 		out = slices.Delete(out, 1, 2)
 	}
+	if m := conclude.Measured(run); m != nil && len(m.Protocols) > 0 {
+		out = slices.Insert(out, 1, answer.Flows(m)+" with "+serverOf(run))
+	}
 	if run.Name != "" {
 		out = append([]string{"“" + run.Name + "”"}, out...)
 	}
@@ -299,6 +304,22 @@ func facts(run *record.Run) string {
 		out = append(out, status)
 	}
 	return strings.Join(out, " · ")
+}
+
+// serverOf is the address of the other end of a measurement.
+func serverOf(run *record.Run) string {
+	for _, t := range run.Trials {
+		for _, f := range t.Flows {
+			far := f.Destination
+			if f.From != f.OpenedBy {
+				far = f.Source
+			}
+			if host, _, err := net.SplitHostPort(far); err == nil {
+				return host
+			}
+		}
+	}
+	return "the server"
 }
 
 // latencies are what the probes of a measurement saw.

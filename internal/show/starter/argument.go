@@ -47,14 +47,19 @@ func rate(name, byDefault string, low, high unit.BitRate, doc string) Argument {
 }
 
 func delay(name, byDefault string, low, high time.Duration, doc string) Argument {
-	return bounded(name, "duration", byDefault, unit.Duration(low), unit.Duration(high), unit.ParseDuration, doc)
+	return spelled(bounded(name, "duration", byDefault, unit.Duration(low), unit.Duration(high), unit.ParseLatency, doc), unit.ParseLatency)
 }
 
 func share(name, byDefault string, low, high unit.Ratio, doc string) Argument {
-	a := bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc)
+	return spelled(bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc), unit.ParseRatio)
+}
+
+// spelled is an argument whose parser's own errors, which say how it is written, come before
+// those of its bounds.
+func spelled[T any](a Argument, parse func(string) (T, error)) Argument {
 	within := a.Parse
 	a.Parse = func(text string) (any, error) {
-		if _, err := unit.ParseRatio(text); err != nil { // which says how it is written
+		if _, err := parse(text); err != nil {
 			return nil, err
 		}
 		return within(text)
