@@ -62,7 +62,7 @@ func TestBudget(t *testing.T) {
 	f, o = budget(10 * time.Minute)
 	f.trialTime = 9 * time.Second
 	o.KeepCommand = func(run string) string { return "keep " + run }
-	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") || strings.Contains(result.Answer, "linerate tune") || result.Continue != "keep run-1" {
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: what is left of the budget is too short") || strings.Contains(result.Answer, "linerate tune") || result.Continue != "keep run-1" {
 		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 	// So do those of the proof, which ends without a verdict: it says nothing of the settings.
@@ -72,7 +72,7 @@ func TestBudget(t *testing.T) {
 			f.blocks = 3
 		}
 	}
-	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: the budget is spent") || strings.Contains(result.Answer, "inconclusive") {
+	if result, kept, err := f.tune(t.Context(), t, o); err != nil || kept != "" || !strings.Contains(result.Answer, "No file written: what is left of the budget is too short") || strings.Contains(result.Answer, "inconclusive") {
 		t.Errorf("%v, kept %q: %s", err, kept, result.Answer)
 	}
 }

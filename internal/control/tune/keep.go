@@ -45,7 +45,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	found, err := search(true)
 	switch {
 	case errors.Is(err, tuning.ErrSpent):
-		result.Answer += " No file written: the budget is spent, and what is kept is not proven."
+		result.Answer += " No file written: what is left of the budget is too short for the proof of what is kept."
 		if t.options.KeepCommand != nil {
 			result.Continue = t.options.KeepCommand(made.ID)
 		}

@@ -46,7 +46,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("block 1 has %d of %d treatments", len(order), len(p.Treatments))
 		}
 		for _, tr := range p.Treatments {
-			if len(tr.Flows) == 0 || tr.Time() <= 0 || tr.Name == "" {
+			if len(tr.Flows) == 0 || p.TrialTime(&tr) <= 0 || tr.Name == "" {
 				t.Fatalf("treatment %+v", tr)
 			}
 			for _, flow := range tr.Flows {

@@ -2,11 +2,15 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"time"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/source"
+	"linerate/internal/model/topology"
 )
 
 // Plan is what a study amounts to: its treatments, and in which order they are
@@ -85,8 +89,8 @@ const (
 	addressTime = 25 * time.Nanosecond
 )
 
-// Time estimates how long a trial of the treatment takes.
-func (t *Treatment) Time() time.Duration {
+// TrialTime estimates how long a trial of one of the plan's treatments takes.
+func (p *Plan) TrialTime(t *Treatment) time.Duration {
 	estimate := time.Duration(t.Workload.Warmup+t.Workload.Duration) + trialOverhead
 	if l := t.Workload.LossFree; l != nil {
 		estimate = l.Time(time.Duration(t.Workload.Warmup), time.Duration(t.Workload.Duration))
@@ -103,14 +107,54 @@ func (t *Treatment) Time() time.Duration {
 			estimate += time.Duration(n) * time.Duration(n) * addressTime
 		}
 	}
-	return estimate
+	return estimate + p.handshakes(t)
+}
+
+// handshakes estimates how long the connections of a treatment take where links lose packets: a
+// lost SYN is repeated after 1 s, and after twice the time each further time (RFC 6298), and the
+// trial begins when the last connection is open.
+func (p *Plan) handshakes(t *Treatment) time.Duration {
+	lossy := func(i *topology.Impairment) bool { return i != nil && i.Loss > 0 }
+	if !slices.ContainsFunc(p.Study.Topology.Links, func(l topology.Link) bool {
+		return lossy(&l.Impairment) || lossy(l.Forward) || lossy(l.Reverse)
+	}) {
+		return 0
+	}
+	type ends struct {
+		opener              string
+		source, destination netip.Addr
+	}
+	over := p.Study.Topology.With(t.Settings)
+	known := map[ends]float64{}
+	opened := map[float64]int{} // connections by the probability that a handshake is lost
+	for _, f := range t.Flows {
+		if flow.Of(f.Protocol).Transport != flow.TCP {
+			continue
+		}
+		at := ends{f.Opener, f.Source, f.Destination}
+		lost, is := known[at]
+		if !is {
+			lost = roundTripLoss(over, f)
+			known[at] = lost
+		}
+		opened[lost] += max(1, f.Connections)
+	}
+	seconds := 0.0
+	for k, wait := 1.0, 1.0; k <= 5; k, wait = k+1, 2*wait {
+		none := 1.0 // probability that no connection loses so many in a row
+		for lost, n := range opened {
+			none *= math.Pow(1-math.Pow(lost, k), float64(n))
+		}
+		seconds += wait * (1 - none)
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // BlockTime estimates how long a block takes: one trial of each treatment.
 func (p *Plan) BlockTime() time.Duration {
 	var sum time.Duration
 	for i := range p.Treatments {
-		sum += p.Treatments[i].Time()
+		sum += p.TrialTime(&p.Treatments[i])
 	}
 	return sum
 }

@@ -41,7 +41,7 @@ func TestTreatments(t *testing.T) {
 		if tr.Baseline {
 			baseline = " baseline"
 		}
-		got = append(got, fmt.Sprintf("%s: %d flows, %d settings, %v%s", tr.Name, len(tr.Flows), len(tr.Settings), tr.Time(), baseline))
+		got = append(got, fmt.Sprintf("%s: %d flows, %d settings, %v%s", tr.Name, len(tr.Flows), len(tr.Settings), p.TrialTime(&tr), baseline))
 	}
 	want := []string{
 		"on, cubic, light: 1 flows, 2 settings, 2.8s",
@@ -219,8 +219,41 @@ factors:
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := plan(t, s).Treatments
-	if none, some, many := list[0].Time(), list[1].Time(), list[2].Time(); some > none+100*time.Millisecond || many < none+30*time.Second {
+	p := plan(t, s)
+	of := func(i int) time.Duration { return p.TrialTime(&p.Treatments[i]) }
+	if none, some, many := of(0), of(1), of(2); some > none+100*time.Millisecond || many < none+30*time.Second {
 		t.Errorf("%v without, %v with 254 and %v with 60,000", none, some, many)
+	}
+}
+
+// TestLostHandshakes: many connections over a link that loses packets take longer to open, by
+// about the second after which a SYN is repeated.
+func TestLostHandshakes(t *testing.T) {
+	of := func(loss, protocol string) time.Duration {
+		s, err := Parse("lossy.yaml", []byte(`
+study: lossy
+topology:
+  hosts:
+    a: {interfaces: {eth0: {addresses: [10.0.0.1/8]}}}
+    b: {interfaces: {eth0: {addresses: [10.0.0.2/8]}}}
+  links: [{from: a, to: b, rate: 100mbit, loss: `+loss+`}]
+workload: {duration: 1s, warmup: 1s, flows: [{from: a, to: b, `+protocol+`}]}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plan(t, s)
+		return p.TrialTime(&p.Treatments[0])
+	}
+	const many, one = "protocol: rr, connections: 100", "protocol: tcp"
+	without, lossy := of("0%", many), of("1%", many)
+	if more := lossy - without; more < 800*time.Millisecond || more > 1100*time.Millisecond { // 87 % of 1 s, and 4 % of 2 s
+		t.Errorf("100 connections with a loss of 1 %%: %v more", more)
+	}
+	if more := of("1%", one) - of("0%", one); more < 15*time.Millisecond || more > 30*time.Millisecond { // 2 % of 1 s
+		t.Errorf("one connection with a loss of 1 %%: %v more", more)
+	}
+	if more := of("1%", "protocol: udp, rate_cap: 1mbit") - of("0%", "protocol: udp, rate_cap: 1mbit"); more != 0 {
+		t.Errorf("UDP: %v more", more)
 	}
 }

@@ -144,6 +144,22 @@ func roundTrip(over *topology.Topology, f PlannedFlow) (least float64) {
 	return least
 }
 
+// roundTripLoss is the probability that a packet or its answer is lost on a flow's links, on the
+// first of its paths; 0: none is known.
+func roundTripLoss(over *topology.Topology, f PlannedFlow) float64 {
+	paths, err := over.Paths(f.Opener, f.Source, f.Destination)
+	if err != nil || len(paths) == 0 {
+		return 0
+	}
+	arrives := 1.0
+	for j := 0; j+1 < len(paths[0]); j += 2 {
+		if link, ok := over.LinkAt(paths[0][j]); ok {
+			arrives *= (1 - float64(link.Towards(paths[0][j]).Loss)) * (1 - float64(link.Towards(paths[0][j+1]).Loss))
+		}
+	}
+	return 1 - arrives
+}
+
 // TooFew says which percentiles of the study's responses a trial will not show, since fewer
 // requests are planned or possible than they need: in the treatment that has the fewest.
 func (p *Plan) TooFew() (list []string) {

@@ -131,7 +131,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	for _, t := range p.Treatments {
 		made := planTreatment{
 			Name: t.Name, Baseline: t.Baseline, Levels: t.Levels, Settings: settingLines(t.Settings),
-			TrialS: t.Time().Seconds(), Unreachable: t.Unreachable,
+			TrialS: p.TrialTime(&t).Seconds(), Unreachable: t.Unreachable,
 		}
 		for _, f := range t.Flows {
 			planned := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: flow.Of(f.Protocol).Name, Destination: f.Destination.String()}
