@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -156,5 +157,31 @@ func TestLimitsBond(t *testing.T) {
 				t.Errorf("limits %s --policy %s: status %d, %s", verb, policy, status, text)
 			}
 		}
+	}
+}
+
+// TestECMPDocument: the outputs in the document are those of the commands above them, line by
+// line; … stands for lines that are left out.
+func TestECMPDocument(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/ecmp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for part := range strings.SplitSeq(string(text), "```") {
+		args, shown, is := strings.Cut(strings.TrimPrefix(part, "\n$ linerate limits ecmp "), "\n")
+		if !is || !strings.HasPrefix(part, "\n$ linerate limits ecmp ") {
+			continue
+		}
+		found++
+		_, out, errs := ecmpRun(args)
+		for line := range strings.Lines(shown) {
+			if line = strings.TrimSpace(line); line != "…" && !strings.Contains(out, line) {
+				t.Errorf("limits ecmp %s: no %q in\n%s%s", args, line, out, errs)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d outputs, want 2", found)
 	}
 }
