@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -323,4 +324,61 @@ func TestAttachAgain(t *testing.T) {
 	}
 	other.Close()
 	<-b.Lost("h1")
+}
+
+// stuck is a writer that from an instant on takes nothing and does not return, as a device of
+// which nobody reads the other end.
+type stuck struct {
+	io.WriteCloser
+	now chan struct{}
+}
+
+func (s stuck) Write(data []byte) (int, error) {
+	select {
+	case <-s.now:
+		select {}
+	default:
+		return s.WriteCloser.Write(data)
+	}
+}
+
+func (s stuck) Close() error { return nil }
+
+// TestOutputThatIsNotTaken: an agent ends with its input although nothing takes its output.
+func TestOutputThatIsNotTaken(t *testing.T) {
+	near, far := net.Pipe()
+	b, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	b.Attach("h1", near)
+	in, input := io.Pipe()
+	go func() {
+		_, _ = io.Copy(input, far)
+		input.Close()
+	}()
+	now := make(chan struct{})
+	c, err := Join("h1", Pipes(in, stuck{far, now}), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Announce(message.Hello{}); err != nil {
+		t.Fatal(err)
+	}
+	close(now)
+	go func() { _ = c.conn.Publish("anything", make([]byte, 1<<20)) }() // holds the connection's lock
+	time.Sleep(50 * time.Millisecond)                                   // until it does
+	near.Close()
+	ended := make(chan struct{})
+	go func() {
+		<-c.Done()
+		c.Close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the agent waits for its output")
+	}
 }
