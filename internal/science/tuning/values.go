@@ -2,11 +2,9 @@ package tuning
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -230,66 +228,6 @@ func shape(p *parameter) string {
 		return "a whole number"
 	}
 	return fmt.Sprintf("%d whole numbers with spaces between them", p.values)
-}
-
-// thousands are the commas in one number: "250,000".
-var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
-
-// suffixes are the factors that people write as a unit, by what a parameter counts.
-var suffixes = map[string]map[string]int64{
-	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gb": 1 << 30, "gib": 1 << 30, "b": 1},
-	"s":   {"s": 1, "sec": 1, "seconds": 1, "m": 60, "min": 60, "minutes": 60, "h": 3600, "hours": 3600},
-	"µs":  {"us": 1, "µs": 1, "ms": 1000},
-	"":    {"k": 1000, "m": 1000000},
-}
-
-// truths are words for numbers that switch something.
-var truths = map[string]string{"on": "1", "yes": "1", "true": "1", "enable": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disable": "0", "disabled": "0"}
-
-// switched reports a word where a parameter of which nothing else is known takes a number: it
-// has one now, or it is of the network, where no parameter takes such words.
-func (c *checker) switched(l settingfile.Line) {
-	known, _ := c.ask(l.Key)
-	_, number := integer(known.Value)
-	if value, word := truths[strings.ToLower(l.Value)]; word && (number || known.Value == "" && strings.HasPrefix(l.Key, "net.")) {
-		c.add(l, "refused", record.LintError, value, "the kernel takes whole numbers only; %q is refused", l.Value)
-		c.correct(l.Key, value)
-	}
-}
-
-// meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
-// take it; empty: it is not known what was meant.
-func meant(text string, p *parameter) string {
-	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 && (p.max <= 255 || p.key == anyOfInterfaces) && p.unit == "" {
-		return value
-	}
-	if text = strings.TrimRight(text, "; "); p.values == 1 && thousands.MatchString(text) {
-		text = strings.ReplaceAll(text, ",", "")
-	}
-	if p.values == 2 { // a range
-		text = strings.Replace(text, "-", " ", 1)
-	}
-	unit := p.unit
-	if unit == "packets" {
-		unit = ""
-	}
-	var list []string
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		digits := strings.TrimRightFunc(word, unicode.IsLetter)
-		n, ok := integer(word)
-		if !ok {
-			factor := suffixes[unit][strings.ToLower(word[len(digits):])]
-			if n, ok = integer(digits); !ok || digits != word && factor == 0 {
-				return ""
-			}
-			n *= max(1, factor)
-		}
-		list = append(list, strconv.FormatInt(n, 10))
-	}
-	if len(list) > p.values {
-		return ""
-	}
-	return strings.Join(list, " ")
 }
 
 // amount reports numbers of pages that were meant as bytes.
