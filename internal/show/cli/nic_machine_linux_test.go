@@ -129,6 +129,9 @@ func changeNIC(t *testing.T, left machinetest.Machine, options map[string]string
 			t.Errorf("%s: nothing was changed: %s", group, said)
 		}
 	}
+	if model != "virtio-net-pci" {
+		awaitLinks(t, machines) // some changes take the link down, and the last undo as well
+	}
 	if after := nicOf(t, machines[1]); after != before {
 		t.Errorf("not as before:\n%s\nbefore:\n%s", after, before)
 	}
