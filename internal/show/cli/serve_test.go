@@ -78,6 +78,12 @@ func TestCannotListen(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+	taken := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+	l, port := listening(t)
+	defer l.Close()
+	if err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen", 4); !strings.Contains(err.Error(), "another port: --listen :") {
+		t.Errorf("of four addresses: %v", err)
+	}
 	foreign := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)}
 	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen", 1); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
 		t.Errorf("%v", err)
