@@ -326,8 +326,7 @@ func TestAttachAgain(t *testing.T) {
 	<-b.Lost("h1")
 }
 
-// stuck is a writer that from an instant on takes nothing and does not return, as a device of
-// which nobody reads the other end.
+// stuck is a writer that blocks from an instant on, as a device whose other end is not read.
 type stuck struct {
 	io.WriteCloser
 	now chan struct{}

@@ -30,7 +30,7 @@ func CheckID(id string) error {
 }
 
 // FreeID returns the proposal or, where that or one of proposal-2, proposal-3… is taken, the one
-// after the highest: an ID that somebody has noted of a run that was removed since names no other.
+// after the highest: the ID of a run that was removed, in a ticket or a note, names no other run.
 func FreeID(proposal string, taken []string) string {
 	highest := 0
 	for _, id := range taken {

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -64,8 +63,8 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 		add("xmit_hash_policy", l.XmitHashPolicy, setting.Link{XmitHashPolicy: l.XmitHashPolicy})
 	}
 	if l.XDP != "" {
-		if _, known := xdp.Programs[l.XDP]; !known {
-			return nil, fmt.Errorf("link %s: xdp %.40q: expected %s", l.Interface, l.XDP, strings.Join(slices.Sorted(maps.Keys(xdp.Programs)), " or "))
+		if !slices.Contains(setting.XDPPrograms, l.XDP) {
+			return nil, fmt.Errorf("link %s: xdp %.40q: expected %s", l.Interface, l.XDP, strings.Join(setting.XDPPrograms, " or "))
 		}
 		add("xdp", l.XDP, setting.Link{XDP: l.XDP})
 	}

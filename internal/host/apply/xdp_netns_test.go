@@ -42,7 +42,7 @@ func TestXDP(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if err := xdp.Attach(c, "eth0", xdp.Forward); err != nil {
+		if err := xdp.Attach(c, "eth0", setting.XDPForward); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := applySettings(m, t.Context(), xdpOf("drop-fragments"), false); err == nil || !strings.Contains(err.Error(), "has an XDP program already, forward") {
@@ -51,7 +51,7 @@ func TestXDP(t *testing.T) {
 		if text := shown(); !strings.Contains(text, "prog/xdp") {
 			t.Errorf("the other program is gone: %s", text)
 		}
-		if _, _, err := applySettings(m, t.Context(), xdpOf("reverse"), false); err == nil || !strings.Contains(err.Error(), "drop-fragments or forward") {
+		if _, _, err := applySettings(m, t.Context(), xdpOf("reverse"), false); err == nil || !strings.Contains(err.Error(), "forward or drop-fragments") {
 			t.Errorf("a program that there is not: %v", err)
 		}
 	})

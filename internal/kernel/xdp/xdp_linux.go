@@ -12,10 +12,14 @@ import (
 
 	"linerate/internal/kernel"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
 )
 
-// Attached is the name of the program of an interface: None, one of Programs, or the id of
-// another one.
+// programs are the instructions of each.
+var programs = map[string]func() asm.Instructions{setting.XDPForward: forward, setting.XDPDropFragments: dropFragments}
+
+// Attached is the name of the program of an interface: None, one of setting.XDPPrograms, or the
+// id of another one.
 func Attached(c *netlink.Conn, iface string) (string, error) {
 	l, err := c.LinkByName(iface)
 	if err != nil || l.XDP == 0 {
@@ -31,7 +35,7 @@ func Attached(c *netlink.Conn, iface string) (string, error) {
 	if err != nil {
 		return other, nil
 	}
-	for name := range Programs {
+	for name := range programs {
 		if kernelName(name) == info.Name {
 			return name, nil
 		}
@@ -39,14 +43,10 @@ func Attached(c *netlink.Conn, iface string) (string, error) {
 	return fmt.Sprintf("%s (%s)", other, info.Name), nil
 }
 
-// Attach gives an interface without a program that of a name, in its driver where that can run
+// Attach gives an interface without a program one of setting.XDPPrograms, in its driver where that can run
 // it, else in the stack (generic XDP). It stays until Detach.
 func Attach(c *netlink.Conn, iface, name string) error {
-	instructions := forward()
-	if name == DropFragments {
-		instructions = dropFragments()
-	}
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: kernelName(name), Type: ebpf.XDP, License: "GPL", Instructions: instructions})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: kernelName(name), Type: ebpf.XDP, License: "GPL", Instructions: programs[name]()})
 	if err != nil {
 		detail := ""
 		if errors.Is(err, unix.EPERM) {
@@ -144,8 +144,9 @@ func forward() asm.Instructions {
 			add(asm.StoreMem(asm.RFP, fib+at, asm.R2, asm.DWord))
 		}
 	}
-	length := func(at int16) {
-		add(asm.LoadMem(asm.R2, packet, at, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half), asm.StoreMem(asm.RFP, fibLength, asm.R2, asm.Half))
+	length := func(at int16, header int32) { // of the packet with its header, for the MTU
+		add(asm.LoadMem(asm.R2, packet, at, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half), asm.Add.Imm(asm.R2, header),
+			asm.StoreMem(asm.RFP, fibLength, asm.R2, asm.Half))
 	}
 
 	add(asm.LoadMem(asm.R2, packet, ip+7, asm.Byte).WithSymbol("ip6"), asm.JLT.Imm(asm.R2, 2, "pass"))
@@ -154,7 +155,7 @@ func forward() asm.Instructions {
 	add(asm.LoadMem(asm.R2, packet, ip, asm.Word), asm.HostTo(asm.BE, asm.R2, asm.Word), asm.And.Imm(asm.R2, 0x0fffffff),
 		asm.HostTo(asm.BE, asm.R2, asm.Word), asm.StoreMem(asm.RFP, fibClass, asm.R2, asm.Word))
 	move(ip+6, fibProtocol, asm.Byte)
-	length(ip + 4)
+	length(ip+4, ip6-ip)
 	for at := int16(0); at < 16; at += 4 {
 		move(ip+8+at, fibSource+at, asm.Word)
 		move(ip+24+at, fibDestination+at, asm.Word)
@@ -167,7 +168,7 @@ func forward() asm.Instructions {
 	add(asm.StoreImm(asm.RFP, fibFamily, unix.AF_INET, asm.Byte))
 	move(ip+1, fibClass, asm.Byte)
 	move(ip+9, fibProtocol, asm.Byte)
-	length(ip + 2)
+	length(ip+2, 0)
 	move(ip+12, fibSource, asm.Word)
 	move(ip+16, fibDestination, asm.Word)
 

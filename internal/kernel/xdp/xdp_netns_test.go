@@ -19,6 +19,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/setting"
 )
 
 // router makes a router between two hosts, as root of the machine.
@@ -156,7 +157,7 @@ func passed(t *testing.T) (n int) {
 func TestForward(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
 		c := router(t)
-		attach(t, c, "left", Forward)
+		attach(t, c, "left", setting.XDPForward)
 		for _, to := range []string{"10.0.1.2", "fd00:1::2"} {
 			if n, _ := sends(t, "left", "right", to, 3, 100, 64); n == 0 {
 				t.Fatalf("%s: nothing arrives", to)
@@ -175,7 +176,7 @@ func TestForward(t *testing.T) {
 				t.Errorf("%s with a time to live of 1: %d arrive", to, n)
 			}
 		}
-		if err := Attach(c, "left", DropFragments); err == nil {
+		if err := Attach(c, "left", setting.XDPDropFragments); err == nil {
 			t.Error("a second program is attached")
 		}
 		if err := Detach(c, "left"); err != nil {
@@ -200,7 +201,7 @@ func TestDropFragments(t *testing.T) {
 				t.Fatalf("%s, in fragments: %d of 20 arrive", to, n)
 			}
 		}
-		attach(t, c, "left", DropFragments)
+		attach(t, c, "left", setting.XDPDropFragments)
 		for _, to := range []string{"10.0.1.2", "fd00:1::2"} {
 			if n, _ := sends(t, "left", "right", to, 20, 1400, 64); n != 20 {
 				t.Errorf("%s, whole: %d of 20 arrive", to, n)

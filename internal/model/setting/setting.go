@@ -318,6 +318,15 @@ type Rule struct {
 	Priority int    `yaml:"priority" json:"priority,omitempty" doc:"the rule's priority; the kernel chooses when absent"`
 }
 
+// Programs of XDP that linerate has (internal/kernel/xdp).
+const (
+	XDPForward       = "forward"
+	XDPDropFragments = "drop-fragments"
+)
+
+// XDPPrograms are their names.
+var XDPPrograms = []string{XDPForward, XDPDropFragments}
+
 // Link is a set of attributes of an interface; absent ones are left alone.
 type Link struct {
 	Interface  string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
@@ -328,7 +337,7 @@ type Link struct {
 	// GSOMaxSize and GROMaxSize above 64 KiB are BIG TCP.
 	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the interface, IPv4 and IPv6; above 64KiB: BIG TCP"`
 	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets into which received segments are merged, IPv4 and IPv6"`
-	// XDP is the name of a program of package xdp.
+	// XDP is one of XDPPrograms.
 	XDP string `yaml:"xdp" json:"xdp,omitempty" doc:"a program that decides on packets in the driver, before the network stack: forward sends IPv4 and IPv6 on by the kernel's routes, drop-fragments drops fragments; the stack gets the rest" enum:"forward,drop-fragments"`
 	// XmitHashPolicy is of a bond; its names are those of device.Bond.
 	XmitHashPolicy string `yaml:"xmit_hash_policy" json:"xmit_hash_policy,omitempty" doc:"of a bond: what it hashes to choose a member" enum:"layer2,layer2+3,layer3+4,encap2+3,encap3+4,vlan+srcmac"`

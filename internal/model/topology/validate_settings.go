@@ -328,9 +328,6 @@ const (
 	maxPacket = 8 * 65535
 )
 
-// xdpForward is the XDP program that sends frames on (internal/kernel/xdp).
-const xdpForward = "forward"
-
 // shaped are the host's ends of links whose rate or impairment is made before them.
 func (c settingChecker) shaped() (list []End) {
 	for _, i := range c.h.Interfaces {
@@ -353,7 +350,7 @@ func (c settingChecker) link(l setting.Link, path string) {
 		c.report(path+".xmit_hash_policy", "%s is no bond whose members are chosen by a hash", l.Interface)
 	}
 	for _, end := range c.shaped() {
-		if l.XDP == xdpForward && len(c.h.Via) == 0 {
+		if l.XDP == setting.XDPForward && len(c.h.Via) == 0 {
 			c.report(path+".xdp", "the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host whose links have none", end)
 			break
 		}
