@@ -324,14 +324,14 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	}
 	if whose == otherQueue {
 		sign := "lose packets"
-		if s.evener(f.To, f.From) {
+		if s.evener(wayBack(f)) {
 			sign = "have an even rate"
 		}
 		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To, f.From, sign)
 	}
 	switch {
 	case whose == ownQueue:
-		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f.From) + s.losesToo(f)
+		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
 	case asked && whose == unknownQueue:
 		return "", trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
 	case acks != "" && missing < lossy:

@@ -79,21 +79,38 @@ func (s scene) acknowledging(f record.Flow, l load) string {
 	return fmt.Sprintf("; %s of that rate is not data in this direction: the other direction's acknowledgements", unit.FormatPercent(math.Round(1000*rest)/1000))
 }
 
-// queuedAt says where packets waited at most of the readings: "at client.eth0", or "before a
-// link on the path" if that was at none of the host's own interfaces.
-func (s scene) queuedAt(host string) string {
-	if at := s.waitsAt(host); at != "" {
+// queuedAt says where packets of a flow waited at most of the readings: "at client.eth0", or
+// "before a link on the path" if that was at no interface of its host.
+func (s scene) queuedAt(f record.Flow) string {
+	if at := s.waitsAt(f); at != "" {
 		return "at " + at
 	}
 	return "before a link on the path"
 }
 
-// waitsAt is the interface of a host at which packets waited at most of the readings; "": none.
-func (s scene) waitsAt(host string) string {
-	h, _ := s.Reading(host)
-	for _, d := range h.Deltas() {
-		if waits, _ := waiting(h, d.Interface); waits >= most {
-			return host + "." + d.Interface
+// waitsAt is the interface that a flow's data leaves its host by, if packets waited there at most
+// of the readings; "": they did not. Another interface than the one on its path counts if that
+// one has not carried what the flows got whose path it is, as with ARP flux.
+func (s scene) waitsAt(f record.Flow) string {
+	h, _ := s.Reading(f.From)
+	first, elsewhere := "", true
+	if len(f.Path) > 0 {
+		first, elsewhere = f.Path[0], false
+	}
+	planned := 0.0
+	for _, other := range s.Flows {
+		if first != "" && len(other.Path) > 0 && other.Path[0] == first {
+			planned += other.GoodputBps
+		}
+	}
+	deltas := h.Deltas()
+	for _, d := range deltas {
+		elsewhere = elsewhere || f.From+"."+d.Interface == first && d.TxBps() < leastCarried*planned
+	}
+	for _, d := range deltas {
+		at := f.From + "." + d.Interface
+		if waits, _ := waiting(h, d.Interface); waits >= most && (at == first || elsewhere) {
+			return at
 		}
 	}
 	return ""
@@ -192,7 +209,7 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measur
 		if l.Shape.Shaper != "" {
 			queue = fmt.Sprintf("the queue of %s out of %s", l.Shape.Shaper, out)
 		}
-		if s.opposing(f) >= most*l.Bps {
+		if s.goodput(wayBack(f)) >= most*l.Bps {
 			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)
 		}
 		if rate := float64(l.Shape.Rate); rate > 0 {
@@ -221,16 +238,6 @@ func (s scene) meanRTTUs(f record.Flow) (us float64, mean bool) {
 	return sum / n, true
 }
 
-// opposing is the goodput of the flows in the direction of a flow's acknowledgements.
-func (s scene) opposing(f record.Flow) (bps float64) {
-	for _, other := range s.Flows {
-		if other.From == f.To && other.To == f.From {
-			bps += other.GoodputBps
-		}
-	}
-	return bps
-}
-
 // evenShare is what each of the flows that cross a full link has on average.
 func (s scene) evenShare(l load) float64 {
 	sum, flows := 0.0, 0.0
@@ -241,30 +248,6 @@ func (s scene) evenShare(l load) float64 {
 		}
 	}
 	return share(sum, flows)
-}
-
-// received is what all flows from one host to another received in each part of the window.
-func (s scene) received(from, to string) (bins []int64) {
-	for _, f := range s.Flows {
-		if f.From != from || f.To != to {
-			continue
-		}
-		if bins == nil {
-			bins = slices.Clone(f.Bins)
-		}
-		bins = bins[:min(len(bins), len(f.Bins))]
-		for i := range bins {
-			bins[i] += f.Bins[i]
-		}
-	}
-	return bins
-}
-
-// evener reports whether only the flows from one host to the other had an even rate, and not
-// those in the opposite direction: a link that is full empties its queue at its rate, while the
-// others' acknowledgements, which wait in that queue, let them send as they get through.
-func (s scene) evener(from, to string) bool {
-	return s.opposing(record.Flow{From: from, To: to}) > 0 && s.even(from, to) && !s.even(to, from)
 }
 
 // Whose the queue is that makes a flow's round trips long, where no link is known.
@@ -281,21 +264,22 @@ const (
 // which of the two is full is not known. Rates and losses tell of congestion controls that fill a
 // queue until it loses: bbr's flows lose in bursts before a queue that is empty half of the time.
 func (s scene) whose(f record.Flow) int {
-	own, others := s.opposing(record.Flow{From: f.To, To: f.From}), s.opposing(f)
-	lost, theirs := s.loses(f.From, f.To), s.loses(f.To, f.From)
+	back := wayBack(f)
+	own, others := s.goodput(f), s.goodput(back)
+	lost, theirs := s.loses(f), s.loses(back)
 	bbr := slices.ContainsFunc(s.Flows, IsBBR)
 	switch {
-	case others == 0, own >= even*others && others >= even*own, bbr && s.waitsAt(f.To) != "":
+	case others == 0, own >= even*others && others >= even*own, bbr && s.waitsAt(back) != "":
 		return ownQueue
 	case bbr:
 		return unknownQueue
-	case s.evener(f.To, f.From):
+	case s.evener(back):
 		return otherQueue
-	case s.evener(f.From, f.To):
+	case s.evener(f):
 		return ownQueue
 	case theirs >= lossy && theirs >= overflows*lost:
 		return otherQueue
-	case lost >= lossy, s.waitsAt(f.To) != "":
+	case lost >= lossy, s.waitsAt(back) != "":
 		return ownQueue
 	}
 	return unknownQueue
@@ -308,16 +292,6 @@ func IsBBR(f record.Flow) bool { return strings.HasPrefix(f.CongestionControl, "
 // overflows: the queue that a full link keeps full loses so many times the share that one loses
 // which bursts fill now and then.
 const overflows = 4
-
-// loses is the largest share of its bytes that a flow from one host to another has lost.
-func (s scene) loses(from, to string) (part float64) {
-	for _, f := range s.Flows {
-		if f.From == from && f.To == to && f.SenderInfo != nil {
-			part = max(part, missing(f))
-		}
-	}
-	return part
-}
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly
 // than the flow is handed to it, where its rate is not known; "": nothing does. Packets in

@@ -10,16 +10,41 @@ import (
 	"linerate/internal/model/record"
 )
 
-// TestQueuedAt: a queue is at the interface of the sending host that has one at most readings.
+// TestQueuedAt: a queue is at the interface that the flow leaves by, if that has one at most
+// readings; at another interface only if the flows do not leave by their own, as with ARP flux.
 func TestQueuedAt(t *testing.T) {
-	for waits, want := range map[int]string{0: "before a link on the path", 2: "at %s.eth0"} {
+	for _, c := range []struct {
+		name, waits string
+		carried     float64 // of what the flows got, by the interface of their path
+		want        string
+	}{
+		{"none", "", 1, "before a link on the path"},
+		{"its own", "%s.eth0", 1, "at %s.eth0"},
+		{"of other flows", "%s.other", 1, "before a link on the path"},
+		{"where it leaves instead", "%s.other", 0.1, "at %s.other"},
+	} {
 		trial, _ := sound()
-		host := trial.Flows[0].From
-		h := reading(&trial, host)
-		h.Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Kind: "tbf", Backlog: uint64(waits) * 1514}}
+		f := trial.Flows[0]
+		h := reading(&trial, f.From)
+		f.Path = []string{f.From + ".eth0", f.To + ".eth0"}
+		trial.Flows = []record.Flow{f}
+		sent := func(name string, bps float64) (begin, end record.InterfaceCounters) {
+			return record.InterfaceCounters{Interface: name, AtNs: 1}, record.InterfaceCounters{Interface: name, AtNs: 1 + int64(time.Second), TxBytes: uint64(bps / 8)}
+		}
+		b0, e0 := sent("eth0", c.carried*f.GoodputBps)
+		b1, e1 := sent("other", f.GoodputBps)
+		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{b0, b1}, []record.InterfaceCounters{e0, e1}
+		h.Begin.Qdiscs = nil
+		for _, name := range []string{"eth0", "other"} {
+			q := record.QdiscCounters{Interface: name, Kind: "tbf"}
+			if strings.ReplaceAll(c.waits, "%s", f.From) == f.From+"."+name {
+				q.Backlog = 3028
+			}
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
+		}
 		h.End.Qdiscs, h.Series = h.Begin.Qdiscs, nil
-		if got := (scene{Trial: trial}).queuedAt(host); got != strings.ReplaceAll(want, "%s", host) {
-			t.Errorf("%d packets wait: %q, want %q", waits, got, want)
+		if got := (scene{Trial: trial}).queuedAt(f); got != strings.ReplaceAll(c.want, "%s", f.From) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }

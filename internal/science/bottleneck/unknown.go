@@ -1,7 +1,6 @@
 package bottleneck
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -66,7 +65,7 @@ func (s scene) behindLink(f record.Flow) string {
 			return ""
 		}
 	}
-	return trip.String() + ": packets were queued " + s.queuedAt(f.From) + s.losesToo(f)
+	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
 }
 
 // losesToo says that a flow with a queue before a full link loses packets as well: each loss
@@ -105,59 +104,6 @@ func alike(parts [windowParts]float64) bool {
 		}
 	}
 	return sum > 0
-}
-
-// arrived is what came in by the interface by which all flows from one host reach another, in
-// each part of the window; false: that was not read often enough. Unlike what the flows
-// received, it has the acknowledgements of the other direction, which take a part of a full
-// link, and not always the same.
-func (s scene) arrived(from, to string) (parts [windowParts]float64, read bool) {
-	name := ""
-	for _, f := range s.Flows {
-		if ends := f.Ends(); f.From == from && f.To == to {
-			if len(ends) == 0 || name != "" && name != ends[len(ends)-1].Interface {
-				return parts, false
-			}
-			name = ends[len(ends)-1].Interface
-		}
-	}
-	h, _ := s.Reading(to)
-	var first, last int64
-	times := 0
-	at := func(list []record.InterfaceCounters) {
-		for _, c := range list {
-			if c.Interface == name && c.AtNs > last {
-				first, last = cmp.Or(first, c.AtNs), c.AtNs
-				times++
-			}
-		}
-	}
-	at(h.Begin.Interfaces)
-	for _, sample := range h.Series {
-		at(sample.Interfaces)
-	}
-	at(h.End.Interfaces)
-	if times < 2*windowParts {
-		return parts, false
-	}
-	for i := range parts {
-		part := (last - first) / windowParts
-		d, ok := h.Between(name, first+int64(i)*part, first+int64(i+1)*part)
-		if !ok {
-			return parts, false
-		}
-		parts[i] = d.RxBytes
-	}
-	return parts, true
-}
-
-// even reports whether what went from one host to another had the same rate in each part of the
-// window.
-func (s scene) even(from, to string) bool {
-	if parts, read := s.arrived(from, to); read {
-		return alike(parts)
-	}
-	return steady(s.received(from, to))
 }
 
 // missing is the share of a flow's bytes that were lost. What was sent again although it had

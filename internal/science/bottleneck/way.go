@@ -1,0 +1,120 @@
+package bottleneck
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// alongside are the flows that go the way of one: between its hosts and, as far as paths are
+// known, by the same interfaces of these.
+func (s scene) alongside(f record.Flow) iter.Seq[*record.Flow] {
+	return func(yield func(*record.Flow) bool) {
+		for i := range s.Flows {
+			other := &s.Flows[i]
+			same := other.From == f.From && other.To == f.To
+			if n, m := len(f.Path), len(other.Path); same && n > 0 && m > 0 {
+				same = f.Path[0] == other.Path[0] && f.Path[n-1] == other.Path[m-1]
+			}
+			if same && !yield(other) {
+				return
+			}
+		}
+	}
+}
+
+// wayBack is the way of a flow's acknowledgements, as one of a flow that sends nothing.
+func wayBack(f record.Flow) record.Flow {
+	back := record.Flow{From: f.To, To: f.From, Path: slices.Clone(f.Path)}
+	slices.Reverse(back.Path)
+	return back
+}
+
+// goodput is that of the flows that go the way of one.
+func (s scene) goodput(f record.Flow) (bps float64) {
+	for other := range s.alongside(f) {
+		bps += other.GoodputBps
+	}
+	return bps
+}
+
+// loses is the largest share of its bytes that a flow on the way of one has lost.
+func (s scene) loses(f record.Flow) (part float64) {
+	for other := range s.alongside(f) {
+		if other.SenderInfo != nil {
+			part = max(part, missing(*other))
+		}
+	}
+	return part
+}
+
+// received is what the flows on the way of one received in each part of the window.
+func (s scene) received(f record.Flow) (bins []int64) {
+	for other := range s.alongside(f) {
+		if bins == nil {
+			bins = slices.Clone(other.Bins)
+		}
+		bins = bins[:min(len(bins), len(other.Bins))]
+		for i := range bins {
+			bins[i] += other.Bins[i]
+		}
+	}
+	return bins
+}
+
+// evener reports whether only the flows on the way of one had an even rate, and not those in the
+// opposite direction: a link that is full empties its queue at its rate, while the others'
+// acknowledgements, which wait in that queue, let them send as they get through.
+func (s scene) evener(f record.Flow) bool {
+	return s.goodput(f) > 0 && s.even(f) && !s.even(wayBack(f))
+}
+
+// even reports whether what went the way of a flow had the same rate in each part of the window.
+func (s scene) even(f record.Flow) bool {
+	if parts, read := s.arrived(f); read {
+		return alike(parts)
+	}
+	return steady(s.received(f))
+}
+
+// arrived is what came in by the interface by which a flow reaches its host, in each part of the
+// window; false: that is not known, or was not read often enough. Unlike what the flows received,
+// it has the acknowledgements of the other direction, which take a part of a full link, and not
+// always the same.
+func (s scene) arrived(f record.Flow) (parts [windowParts]float64, read bool) {
+	ends := f.Ends()
+	if len(ends) == 0 {
+		return parts, false
+	}
+	name := ends[len(ends)-1].Interface
+	h, _ := s.Reading(f.To)
+	var first, last int64
+	times := 0
+	at := func(list []record.InterfaceCounters) {
+		for _, c := range list {
+			if c.Interface == name && c.AtNs > last {
+				first, last = cmp.Or(first, c.AtNs), c.AtNs
+				times++
+			}
+		}
+	}
+	at(h.Begin.Interfaces)
+	for _, sample := range h.Series {
+		at(sample.Interfaces)
+	}
+	at(h.End.Interfaces)
+	if times < 2*windowParts {
+		return parts, false
+	}
+	for i := range parts {
+		part := (last - first) / windowParts
+		d, ok := h.Between(name, first+int64(i)*part, first+int64(i+1)*part)
+		if !ok {
+			return parts, false
+		}
+		parts[i] = d.RxBytes
+	}
+	return parts, true
+}
