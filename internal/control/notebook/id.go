@@ -29,14 +29,16 @@ func CheckID(id string) error {
 	return nil
 }
 
-// FreeID returns the proposal or, where that or one of proposal-2, proposal-3… is taken, the one
+// FreeID returns the proposal or, where that or one of proposal_2, proposal_3… is taken, the one
 // after the highest: the ID of a run that was removed, in a ticket or a note, names no other run.
+// No proposal has an underscore: measure-web-2 is of the host web-2, and measure-web_2 the second
+// measurement with web.
 func FreeID(proposal string, taken []string) string {
 	highest := 0
 	for _, id := range taken {
 		if id == proposal {
 			highest = max(highest, 1)
-		} else if number, is := strings.CutPrefix(id, proposal+"-"); is {
+		} else if number, is := strings.CutPrefix(id, proposal+"_"); is {
 			if n, err := strconv.ParseUint(number, 10, 31); err == nil {
 				highest = max(highest, int(n))
 			}
@@ -45,7 +47,7 @@ func FreeID(proposal string, taken []string) string {
 	if highest == 0 {
 		return proposal
 	}
-	return proposal + "-" + strconv.Itoa(highest+1)
+	return proposal + "_" + strconv.Itoa(highest+1)
 }
 
 // CheckName says whether a run can be given this name.

@@ -42,20 +42,20 @@ func references(ids ...string) (list []Reference) {
 }
 
 func TestFind(t *testing.T) {
-	ids := references("arp-flux-9", "long-fat-7", "arp-flux-72", "arp-flux-7-2", "arp-flux-7")
+	ids := references("arp-flux-9", "long-fat-7", "arp-flux-72", "arp-flux-7_2", "arp-flux-7")
 	ids[0].Results, ids[4].Name = false, "old cable"
 	for reference, want := range map[string]string{
 		"old cable": "arp-flux-7", "old": "arp-flux-7", "arp-flux-9": "arp-flux-9",
 		"latest": "long-fat-7", "last": "long-fat-7", "long": "long-fat-7",
-		"arp-flux-7": "arp-flux-7", "arp-flux-7-": "arp-flux-7-2",
+		"arp-flux-7": "arp-flux-7", "arp-flux-7_": "arp-flux-7_2",
 	} {
 		if got, err := Find(reference, "n.db", ids); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %q", reference, got, err, want)
 		}
 	}
 	for reference, want := range map[string]string{
-		"arp":        `run "arp": several runs match: arp-flux-9, arp-flux-72, arp-flux-7-2, arp-flux-7 (old cable)`,
-		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-9, arp-flux-7 (old cable), arp-flux-72, arp-flux-7-2`,
+		"arp":        `run "arp": several runs match: arp-flux-9, arp-flux-72, arp-flux-7_2, arp-flux-7 (old cable)`,
+		"arp-flux-8": `run "arp-flux-8": no such run in notebook n.db; nearest: arp-flux-9, arp-flux-7 (old cable), arp-flux-72, arp-flux-7_2`,
 		"nosuch":     `run "nosuch": no such run in notebook n.db`,
 	} {
 		_, err := Find(reference, "n.db", ids)
@@ -98,9 +98,9 @@ func TestFreeID(t *testing.T) {
 		taken []string
 		want  string
 	}{
-		{nil, "nas-7"}, {[]string{"nas-8", "nas-70"}, "nas-7"}, {[]string{"nas-7"}, "nas-7-2"},
-		{[]string{"nas-7", "nas-7-13", "nas-7-2"}, "nas-7-14"}, {[]string{"nas-7-3"}, "nas-7-4"},
-		{[]string{"nas-7", "nas-7-before", "nas-7--9", "nas-7-99999999999"}, "nas-7-2"},
+		{nil, "nas-7"}, {[]string{"nas-8", "nas-70"}, "nas-7"}, {[]string{"nas-7"}, "nas-7_2"},
+		{[]string{"nas-7", "nas-7_13", "nas-7_2"}, "nas-7_14"}, {[]string{"nas-7_3"}, "nas-7_4"},
+		{[]string{"nas-7", "nas-7-5", "nas-7_before", "nas-7__9", "nas-7_99999999999"}, "nas-7_2"},
 	} {
 		if got := FreeID("nas-7", c.taken); got != c.want {
 			t.Errorf("beside %q: %s, want %s", c.taken, got, c.want)

@@ -65,7 +65,7 @@ func TestMeasureKept(t *testing.T) {
 			}
 		}
 		var r record.Run
-		if err := json.Unmarshal([]byte(run(ExitOK, "report", "measure-10.0.0.1-2", "--json")), &r); err != nil || len(r.Treatments) != 2 || len(r.Trust) == 0 {
+		if err := json.Unmarshal([]byte(run(ExitOK, "report", "measure-10.0.0.1_2", "--json")), &r); err != nil || len(r.Treatments) != 2 || len(r.Trust) == 0 {
 			t.Errorf("%d treatments, %d checks: %v", len(r.Treatments), len(r.Trust), err)
 		}
 		run(ExitOK, "plot", "before the cable", "-o", "x.svg")

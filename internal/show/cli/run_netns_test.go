@@ -108,7 +108,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 			t.Errorf("run %d: exit status %d\n%s", i+1, status, texts[i].String())
 		}
 	}
-	for _, id := range []string{"small-7", "small-7-2"} {
+	for _, id := range []string{"small-7", "small-7_2"} {
 		out, err := command(t, t.Context(), dir, "report", id).Output()
 		if len(out) == 0 || !strings.Contains(string(out), "2 treatments × 2 blocks") || strings.Contains(string(out), "interrupted") {
 			t.Errorf("%s: %v\n%s", id, err, out)

@@ -55,7 +55,7 @@ latest is nas-7
 // TestRunsMeasured: how a measurement was made and its figure are on lines of every width.
 func TestRunsMeasured(t *testing.T) {
 	const said = "iperf3 write, 1 flow: 940.1 Mbit/s"
-	runs := []notebook.Summary{{ID: "measure-192.168.1.10-12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the ends' interfaces, in a single trial."}}
+	runs := []notebook.Summary{{ID: "measure-192.168.1.10_12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the ends' interfaces, in a single trial."}}
 	for _, width := range []int{60, 80, 200} {
 		var b strings.Builder
 		if err := Runs(&b, runs, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), said) {
@@ -79,7 +79,7 @@ func TestRunsMarked(t *testing.T) {
 		{notebook.Summary{Conclusion: doubtful, Status: notebook.Running}, " running, in doubt\n"},
 		{notebook.Summary{Error: "no such interface", Conclusion: doubtful}, " failed: no such interface"},
 	} {
-		test.run.ID = "measure-192.168.1.10-12"
+		test.run.ID = "measure-192.168.1.10_12"
 		for _, width := range []int{80, 120, 200} {
 			var b strings.Builder
 			if err := Runs(&b, []notebook.Summary{test.run}, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), test.want) {

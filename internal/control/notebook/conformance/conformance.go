@@ -270,7 +270,7 @@ func names(t testing.TB, open Opener) {
 	named(2, "after")
 	named(3, "after")
 	named(4, "nas-4") // its own ID to be, which no other run gets
-	same(t, "ID", begin(t, s, "nas", 4).ID, "nas-4-2")
+	same(t, "ID", begin(t, s, "nas", 4).ID, "nas-4_2")
 	for reference, wanted := range map[string]string{"before the cable — é": "nas-1", "before": "nas-1", "nas-2": "nas-2", "nas-4": "nas-4"} {
 		got, err := open().Resolve(t.Context(), reference)
 		must(t, err)

@@ -190,7 +190,7 @@ func TestTwoProcesses(t *testing.T) {
 			t.Errorf("child %d: %v: %s", i, err, last[i])
 		}
 	}
-	if !ids["arp-flux-7"] || !ids["arp-flux-7-2"] {
+	if !ids["arp-flux-7"] || !ids["arp-flux-7_2"] {
 		t.Fatalf("runs %v", ids)
 	}
 	s := open(t, path)
