@@ -20,7 +20,7 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), HZ: sched.HZ(), Parameters: map[string]tuning.Known{}}
+	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), HZ: sched.HZ(), Parameters: map[string]tuning.Known{}, Qdiscs: map[string]bool{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
 	k.Congestion = AskControls().Available
@@ -38,6 +38,13 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 				if _, asked := k.Parameters[key]; !asked {
 					k.Parameters[key] = askFor(sysctls, key, k)
 				}
+				// What is proposed instead may have more values.
+				if near := k.Parameters[key].Near; near != "" {
+					k.Parameters[near] = askFor(sysctls, near, k)
+				}
+			}
+			if value, _ := l.Bare(); l.Key == tuning.DefaultQdisc {
+				askQdisc(value, k.Qdiscs)
 			}
 		}
 	}
@@ -45,6 +52,15 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 		return nil
 	}
 	return k
+}
+
+// askQdisc enters whether the kernel was built with a queueing discipline, if its configuration
+// can be read and has an option for it.
+func askQdisc(name string, built map[string]bool) {
+	options, _ := proc.Built()
+	if is, known := options["CONFIG_NET_SCH_"+strings.ToUpper(name)]; known {
+		built[name] = is
+	}
 }
 
 // AskControls asks this machine's kernel for its congestion controls.

@@ -37,6 +37,9 @@ type Kernel struct {
 	Parameters map[string]Known
 	// Congestion are the congestion controls that are there; nil: not known.
 	Congestion []string
+	// Qdiscs says of queueing disciplines that files name whether the kernel was built with
+	// them, perhaps as a module; absent: not known.
+	Qdiscs map[string]bool
 }
 
 // Known is what a kernel reports of a parameter.
@@ -275,7 +278,15 @@ func (c *checker) linux(l settingfile.Line) {
 func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
+	instead, readOnly := readOnly[l.Key]
 	switch {
+	case readOnly:
+		fix := "leave it out"
+		if instead != "" {
+			fix = "it is set by " + instead
+		}
+		c.add(l, "refused", record.LintError, fix, "the kernel only reports it: its file cannot be written")
+		return false
 	case strings.Contains(l.Key, "/") && setting.InterfaceOf(l.Key) == "":
 		path := strings.NewReplacer(".", "/", "/", ".").Replace(l.Key)
 		c.add(l, "syntax", record.LintError, "", "after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%s", path)
@@ -302,13 +313,20 @@ func (c *checker) exists(l settingfile.Line) bool {
 		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key), c.kernel.Release)
 		return false
 	case asked && !known.Exists:
-		c.add(l, "unknown", record.LintError, known.Near, "this kernel (%s) has no such parameter%s", c.kernel.Release, source.DidYouMean(l.Key, slices.DeleteFunc([]string{known.Near}, func(key string) bool { return key == "" })))
-		c.correct(known.Near, l.Value)
+		says := fmt.Sprintf("this kernel (%s) has no such parameter", c.kernel.Release)
+		if key, value, which := c.instead(l, known.Near); which != "" {
+			c.add(l, "unknown", record.LintError, key+" = "+value, "%s; did you mean %s of %q?", says, which, key)
+			c.correct(key, value)
+		} else {
+			c.add(l, "unknown", record.LintError, key, "%s%s", says, source.DidYouMean(l.Key, slices.DeleteFunc([]string{key}, func(key string) bool { return key == "" })))
+			c.correct(key, value)
+		}
 		return false
 	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
 		if key := similar(l.Key); key != "" {
+			_, value, _ := c.instead(l, key)
 			c.add(l, "unknown", record.LintWarning, key, "unknown parameter; did you mean %q?", key)
-			c.correct(key, l.Value)
+			c.correct(key, value)
 			return false
 		}
 	}

@@ -71,6 +71,14 @@ func TestFindings(t *testing.T) {
 		{"net.core.default_qdisc = fq_codell", today(), []string{"1 refused warning", "1 no-effect note"}},
 		{"net.core.default_qdisc = FQ", today(), []string{"1 refused error", "1 no-effect note"}},
 		{"net.core.default_qdisc = cake", nil, []string{"1 no-effect note"}},
+		{"net.core.default_qdisc = fq", &Kernel{Qdiscs: map[string]bool{"fq": true}}, []string{"1 no-effect note"}},
+		{"net.core.default_qdisc = fq", &Kernel{Qdiscs: map[string]bool{"fq": false}}, []string{"1 refused error", "1 no-effect note"}},
+		{"net.ipv4.tcp_available_congestion_control = bbr", nil, []string{"1 refused error"}},
+		{"fs.file-nr = 1", today(), []string{"1 refused error"}},
+		{"net.ipv4.tcp_rmem = 16777216", nil, []string{"1 missing note"}},
+		{"net.ipv4.tcp_rmem = 4096", today(), []string{"1 missing note"}},
+		{"net.ipv4.tcp_rmem = 16777216", today(), []string{"1 order warning", "1 lowers warning"}},
+		{"net.ipv4.tcp_rmem = 4096 67108864", today(), []string{"1 order warning"}},
 		{"net.core.default_qdisc = own", &Kernel{Parameters: map[string]Known{"net.core.default_qdisc": {Exists: true, Value: "own"}}}, []string{"1 as-it-is note", "1 no-effect note"}},
 		{"net.core.default_qdisc = fq ; pacing", today(), []string{"1 syntax error", "1 no-effect note"}},
 		{"net.ipv4.tcp_sack = 1 # on\nnet.ipv4.tcp_sack = 1 # again", nil, []string{"1 twice note", "1 syntax warning", "2 syntax warning"}},
@@ -255,6 +263,29 @@ func TestPasted(t *testing.T) {
 	}
 	if says := Removed("net.ipv4.ip_conntrack_max"); !strings.HasSuffix(says, ": its name is net.netfilter.nf_conntrack_max now") {
 		t.Error(says)
+	}
+}
+
+// TestSizeNames: of a parameter of three sizes whose one size has a name that no kernel has, the
+// one that is meant is replaced among the kernel's; one value alone would set the minimum.
+func TestSizeNames(t *testing.T) {
+	unknown := func(key string) *Kernel {
+		k := today()
+		k.Parameters[key] = Known{Near: "net.ipv4.tcp_rmem"}
+		return k
+	}
+	for line, want := range map[string][2]string{
+		"net.ipv4.tcp_rmem_max = 67108864":          {"the maximum, the third value", "net.ipv4.tcp_rmem = 4096 131072 67108864"},
+		"net.ipv4.tcp_rmem_default = 262144":        {"the default, the second value", "net.ipv4.tcp_rmem = 4096 262144 33554432"},
+		"net.ipv4.tcp_rmem_min = 8192":              {"the minimum, the first value", "net.ipv4.tcp_rmem = 8192 131072 33554432"},
+		"net.ipv4.tcp_rmemm = 67108864":             {"did you mean", ""},
+		"net.ipv4.tcp_rmemm = 4096 131072 67108864": {"did you mean", "net.ipv4.tcp_rmem = 4096 131072 67108864"},
+	} {
+		file := settingfile.Read("x", []byte(line), settingfile.Linux)
+		found := Files([]settingfile.File{file}, unknown(file.Lines[0].Key)).Findings
+		if len(found) != 1 || found[0].ID != "unknown" || !strings.Contains(found[0].Says, want[0]) || found[0].Correction != want[1] {
+			t.Errorf("%s: %+v, want %q", line, found, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 )
 
@@ -33,6 +34,53 @@ func (c *checker) switched(l settingfile.Line) {
 		c.add(l, "refused", record.LintError, value, "the kernel takes whole numbers only; %q is refused", l.Value)
 		c.correct(l.Key, value)
 	}
+}
+
+// readOnly are parameters that the kernel only reports (mode 0444 in its tables), with what sets
+// them; empty: nothing does. Of others the mode says nothing: in a network namespace the kernel
+// shows those of the machine as read-only.
+var readOnly = map[string]string{
+	"net.ipv4.tcp_available_congestion_control": setting.CongestionControl,
+	"net.ipv4.tcp_available_ulp":                "",
+	"net.mptcp.available_schedulers":            "net.mptcp.scheduler",
+	"net.mptcp.available_path_managers":         "net.mptcp.path_manager",
+	"net.netfilter.nf_conntrack_count":          "net.netfilter.nf_conntrack_max",
+	"net.core.netdev_rss_key":                   "",
+	"fs.file-nr":                                "fs.file-max",
+	"fs.inode-nr":                               "",
+	"fs.inode-state":                            "",
+	"fs.dentry-state":                           "",
+	"fs.aio-nr":                                 "fs.aio-max-nr",
+	"kernel.ngroups_max":                        "",
+	"kernel.cap_last_cap":                       "",
+	"kernel.osrelease":                          "",
+	"kernel.ostype":                             "",
+	"kernel.version":                            "",
+	"kernel.pty.nr":                             "kernel.pty.max",
+	"kernel.random.entropy_avail":               "",
+	"kernel.random.poolsize":                    "",
+}
+
+// sizeNames are what people append to a parameter of three sizes for one of them.
+var sizeNames = []struct{ suffix, which string }{{"min", "the minimum, the first value"}, {"default", "the default, the second value"}, {"max", "the maximum, the third value"}}
+
+// instead is what a line of an unknown parameter would be with a similar key. A parameter of
+// several values takes no single one: the one that the line's key names (tcp_rmem_max) is
+// replaced among those of the kernel, and which says it; otherwise the value is empty.
+func (c *checker) instead(l settingfile.Line, near string) (key, value, which string) {
+	p := find(near)
+	if p == nil || p.values < 2 || len(strings.Fields(l.Value)) == p.values {
+		return near, l.Value, ""
+	}
+	known, _ := c.ask(near)
+	now := strings.Fields(known.Value)
+	for i, size := range sizeNames {
+		if l.Key == near+"_"+size.suffix && len(strings.Fields(l.Value)) == 1 && len(now) == len(sizeNames) && p.values == len(sizeNames) {
+			now[i] = l.Value
+			return near, strings.Join(now, " "), size.which
+		}
+	}
+	return near, "", ""
 }
 
 // meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would

@@ -142,7 +142,7 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		c.add(l, "refused", record.LintError, "", "the first port is less than %s, which is %d: the kernel refuses it", unprivilegedStart, c.unprivileged())
 		return nil, false
 	case len(numbers) < p.values:
-		c.add(l, "missing", record.LintNote, "", "the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
+		c.missing(l, p, numbers)
 	case p.key == reordering && numbers[0] > c.number(mostReordering, defaultMostReordering):
 		c.add(l, "refused", record.LintWarning, "", "more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering, c.number(mostReordering, defaultMostReordering))
 		return nil, false
@@ -163,6 +163,21 @@ const (
 	mostReordering        = "net.ipv4.tcp_max_reordering"
 	defaultMostReordering = 300
 )
+
+// missing reports fewer values than the parameter has. One size that exceeds those that stay was
+// meant as the maximum.
+func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
+	says := fmt.Sprintf("the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
+	known, _ := c.ask(l.Key)
+	now, _ := integers(known.Value)
+	if len(now) != p.values || p.values != 3 || slices.Max(numbers) <= now[len(numbers)] {
+		c.add(l, "missing", record.LintNote, "", "%s", says)
+		return
+	}
+	fix := spaced(append(slices.Clone(now[:2]), max(now[1], slices.Max(numbers))))
+	c.add(l, "order", record.LintWarning, fix, "%s, and minimum, default and maximum become %s: not in ascending order", says, spaced(append(slices.Clone(numbers), now[len(numbers):]...)))
+	c.correct(l.Key, fix)
+}
 
 // number is what the files set a parameter to, or what the kernel has, or else what it has by
 // default.
@@ -190,6 +205,9 @@ func spelledUnit(p *parameter) string {
 	return ""
 }
 
+// DefaultQdisc is the queueing discipline of interfaces that are made.
+const DefaultQdisc = "net.core.default_qdisc"
+
 // qdiscs are the queueing disciplines that kernels have or have had: the id of each Qdisc_ops in
 // net/sched and, of loopback and the like, noqueue.
 var qdiscs = strings.Fields(`atm bfifo blackhole cake cake_mq cbq cbs choke clsact codel drr dsmark dualpi2 etf ets fq
@@ -201,7 +219,11 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 	names, kinds := qdiscs, "queueing disciplines"
 	if known, _ := c.ask(l.Key); p.key == setting.CongestionControl && c.kernel != nil {
 		names, kinds = c.kernel.Congestion, "congestion controls"
-	} else if p.key != "net.core.default_qdisc" || known.Value == l.Value {
+	} else if p.key != DefaultQdisc || known.Value == l.Value {
+		return
+	}
+	if built, asked := c.qdisc(l.Value); asked && !built && slices.Contains(names, l.Value) {
+		c.add(l, "refused", record.LintError, "", "this kernel (%s) was built without the queueing discipline %s", c.kernel.Release, l.Value)
 		return
 	}
 	if len(names) == 0 || slices.Contains(names, l.Value) {
@@ -220,6 +242,15 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 	default: // qdisc_set_default in net/sched/sch_api.c
 		c.add(l, "refused", record.LintWarning, "", "Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s", l.Value)
 	}
+}
+
+// qdisc reports whether the kernel was built with a queueing discipline, if that is known.
+func (c *checker) qdisc(name string) (built, known bool) {
+	if c.kernel == nil {
+		return false, false
+	}
+	built, known = c.kernel.Qdiscs[name]
+	return built, known
 }
 
 // shape is what the kernel takes for a value.
