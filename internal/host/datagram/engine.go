@@ -48,7 +48,6 @@ type endpoint struct {
 	local, remote netip.AddrPort
 	bytes         int // of a datagram that it sends
 	flows         int // of the trial
-	mtu           int // of the route; 0: not known
 	packets       int // IP packets per datagram
 	buffer        int // for receiving, as the kernel counts it
 	sndbuf        int // 0: no window was requested

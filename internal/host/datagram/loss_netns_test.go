@@ -82,6 +82,22 @@ func TestLossInTheNetwork(t *testing.T) {
 	})
 }
 
+// TestMTUOfTheReading: the path's MTU is that which the kernel knows at the reading; routers with
+// a smaller one report it to the first datagrams.
+func TestMTUOfTheReading(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
+		sender, receiver := engine(t, platform), engine(t, platform)
+		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 16e6}}), true)
+		kerneltest.Do(t, "ip", "link", "set", "lo", "mtu", "1400")
+		_, stop := start(50*time.Millisecond, sender, receiver)
+		settled(t, stop, receiver)
+		if s := sender.Read()[0].Datagrams; s.Bytes != 1472 || s.MTU != 1400 {
+			t.Errorf("datagrams of %d bytes at an MTU of %d", s.Bytes, s.MTU)
+		}
+	})
+}
+
 // TestLossInTheBuffer: what this host's own socket had no room for is counted apart from
 // what the network lost, and is what the kernel counts.
 func TestLossInTheBuffer(t *testing.T) {

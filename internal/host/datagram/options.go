@@ -81,21 +81,27 @@ func messagesOf(flows, most int) int {
 	return max(2, min(most, messagesTogether/max(1, flows)))
 }
 
+// pathMTU is the MTU of the path as the kernel knows it now; 0: not known. It begins with that of
+// the route, and a router with a smaller one may report that to the first datagrams.
+func (end *endpoint) pathMTU() (mtu int) {
+	_ = socket.WithConn(end.conn, func(fd int) (err error) {
+		mtu, err = sock.PathMTU(fd, end.remote.Addr().Is6())
+		return err
+	})
+	return mtu
+}
+
 // setSize finds out how large a datagram is that the MTU allows, if no size was
 // requested, and how many packets one takes.
 func (end *endpoint) setSize(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
-	var err error
-	if end.mtu, err = sock.PathMTU(fd, frame.IPv6); err != nil {
-		end.mtu = 0
-	}
-	frame.MTU = end.mtu
+	frame.MTU, _ = sock.PathMTU(fd, frame.IPv6)
 	switch {
-	case end.bytes == 0 && end.mtu == 0:
+	case end.bytes == 0 && frame.MTU == 0:
 		end.bytes = defaultBytes
 	case end.bytes == 0:
 		end.bytes = max(minBytes, min(maxBytes, frame.Payload()))
-	case end.mtu != 0:
+	case frame.MTU != 0:
 		frame.Datagram = end.bytes
 		end.packets = frame.Packets()
 	}

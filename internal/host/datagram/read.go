@@ -34,7 +34,7 @@ func (f *udpFlow) Describe(out *message.FlowEnd) {
 	}
 	notes := append(append([]string{}, end.notes...), how.note...)
 	if f.Request.Sends {
-		d.Bytes, d.MTU = end.bytes, end.mtu
+		d.Bytes, d.MTU = end.bytes, end.pathMTU()
 		out.WrittenBytes = end.payload(d.Sent)
 		notes = append(notes, f.tally.paced(d.Sent)...)
 		if how.delays != nil && f.stopped(out.AtNs) {

@@ -30,8 +30,8 @@ type Datagrams struct {
 	// kernel counts it, twice what it granted (socket(7)).
 	LostInBuffer int64 `json:"lost_in_buffer,omitempty"`
 	BufferBytes  int64 `json:"buffer_bytes,omitempty"`
-	// Bytes is the payload of each datagram, MTU that of the sender's route, as far
-	// as it is known: a larger datagram takes several packets.
+	// Bytes is the payload of each datagram, MTU that of the path, as far as the sender's
+	// kernel knows it at the reading: a larger datagram takes several packets.
 	Bytes int `json:"bytes,omitempty"`
 	MTU   int `json:"mtu,omitempty"`
 	// JitterUs is the interarrival jitter of RFC 3550, section 6.4.1, at the
