@@ -37,7 +37,7 @@ func TestDrivers(t *testing.T) {
 		{"ice", map[string]int64{"tx_timeout.nic": 1}, []string{"transmit-timeout"}, "tx_timeout.nic"},
 		{"ice", map[string]int64{"link_xoff_tx.nic": 12}, []string{"pausing"}, "link_xoff_tx.nic"},
 		{"ice", map[string]int64{"rx_oversize.nic": 12}, []string{"frames-wrong-length"}, "rx_oversize.nic"},
-		{"e1000e", map[string]int64{"rx_no_buffer_count": 20, "rx_missed_errors": 20}, []string{"ring-empty", "nic-buffer-full"}, "rx_no_buffer_count of e1000e"},
+		{"e1000e", map[string]int64{"rx_no_buffer_count": 20, "rx_missed_errors": 20}, []string{"ring-overrun", "ring-empty", "nic-buffer-full"}, "nas.eth0: rx_missed_errors of e1000e grew by 20 in 3 s"},
 		{"e1000e", map[string]int64{"alloc_rx_buff_failed": 1}, []string{"receive-buffers-missing"}, "alloc_rx_buff_failed"},
 		{"e1000e", map[string]int64{"rx_short_length_errors": 1}, []string{"frames-wrong-length"}, "rx_short_length_errors"},
 		{"virtio_net", map[string]int64{"rx_queue_0_drops": 8, "rx1_drops": 8}, []string{"ring-empty"}, "eth0: rx1_drops of virtio_net (rx_no_buffer) grew by 8"},

@@ -35,7 +35,7 @@ var ipGrowths = []growth{
 		fix:  []string{"one MTU on all links of the path, or ICMP type 3 code 4 that reaches the sender"}, reference: "RFC 1191; " + snmpCounters},
 	{id: "fragmentation", counters: []string{"Ip.FragCreates", "Ip6.FragCreates"}, least: 10, confidence: record.Likely,
 		summary: "this host fragments packets: a lost fragment costs the whole packet, and hashing by ports does not see it",
-		fix:     []string{"datagrams that fit the MTU less the headers (1472 bytes of UDP over IPv4 at 1500), or a larger MTU"}, reference: "RFC 8900; " + snmpCounters},
+		fix:     []string{"datagrams that fit the path's MTU (ip route get ADDRESS shows it) less the headers, 28 bytes of UDP over IPv4 and 48 over IPv6; or a larger MTU"}, reference: "RFC 8900; " + snmpCounters},
 	{id: "reassembly-failed", counters: []string{"Ip.ReasmFails", "Ip6.ReasmFails"}, least: 1, confidence: record.Certain, verdict: harmful,
 		summary: "fragments were thrown away because others of their packet did not arrive, or there was no memory for them",
 		fix:     []string{"avoid fragments: smaller datagrams or a larger MTU; net.ipv4.ipfrag_high_thresh if memory was short"}, reference: ipSysctl},

@@ -24,7 +24,7 @@ const (
 
 var machineRules = []rule{
 	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.", find: each(observed.slowMachines, softirqOneCore)},
-	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
+	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
 	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
 }
@@ -94,13 +94,17 @@ func rxMissed(f observed) (findings []record.Finding) {
 			since = o.within()
 		}
 		for _, d := range h.Deltas() {
-			if d.RxMissed == 0 || !h.Snapshot.Hardware(d.Interface) {
+			row := fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, since, d.RxPackets)
+			if d.RxMissed == 0 {
+				row = f.missedByDriver(h.Host, d.Interface)
+			}
+			if row == "" || !h.Snapshot.Hardware(d.Interface) {
 				continue
 			}
 			findings = append(findings, record.Finding{
 				Host: h.Host, Confidence: record.Certain,
 				Summary:  fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time", d.Interface),
-				Evidence: []string{fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, since, d.RxPackets)},
+				Evidence: []string{row},
 				Fix: []string{
 					on(h.Host, len(f.hosts) == 1, fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface))[0],
 					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
@@ -111,6 +115,27 @@ func rxMissed(f observed) (findings []record.Finding) {
 	}
 	return findings
 }
+
+// missedByDriver is the evidence that the driver's own rx_missed_errors grew (ethtool -S). Drivers
+// read the device for that, and refresh the interface's counter now and then by a task, which
+// comes late on a CPU that has no time. Empty: it did not grow.
+func (f observed) missedByDriver(name, dev string) string {
+	h := f.host(name)
+	if h == nil {
+		return ""
+	}
+	for _, i := range h.reading.Snapshot.Interfaces {
+		if i.Interface != dev {
+			continue
+		}
+		if p := h.port(i); p.grown(missed) > 0 {
+			return fmt.Sprintf("%s.%s: %s of %s grew by %d%s", name, dev, missed, p.nic.Driver, p.grown(missed), h.over(p.nic.CountedS))
+		}
+	}
+	return ""
+}
+
+const missed = "rx_missed_errors"
 
 // softnetDrop finds machines that dropped packets because a CPU's backlog
 // (net.core.netdev_max_backlog) was full.
