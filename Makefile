@@ -55,7 +55,7 @@ audit: ## simulate the statistics over thousands of runs; writes docs/statistics
 bench: build ## measure against other tools; writes docs/benchmarks.md
 	@script/setup bench
 	CGO_ENABLED=0 go build -o bin/bench ./script/bench
-	timeout --kill-after=30 1800 bin/bench
+	PATH="$$PWD/bin/peers:$$PATH" timeout --kill-after=30 2400 bin/bench
 
 release: ## dist/: static archives, .deb and .rpm packages, checksums; installed and run in a test
 	@script/setup release

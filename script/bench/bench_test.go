@@ -234,6 +234,32 @@ func TestContestsAreSound(t *testing.T) {
 	}
 }
 
+// TestPercentiles: p99 in milliseconds of what each tool prints.
+func TestPercentiles(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parse func([]byte) (figure, error)
+		text  string
+		want  float64
+	}{
+		{"linerate", parseMeasuredP99, `{"latency_us": {"p50": 200, "p99": 92800}}`, 92.8},
+		{"vegeta", parseVegeta, `{"latencies": {"95th": 51000000, "99th": 92990000}}`, 92.99},
+		{"fortio", parseFortio, `{"DurationHistogram": {"Percentiles": [{"Percentile": 90, "Value": 0.0005}, {"Percentile": 99, "Value": 0.001}]}}`, 1},
+		{"wrk", parseWrk, "     90%    1.20ms\n     99%   88.30ms\n", 88.3},
+		{"wrk", parseWrk, "     99%  110.00us\n", 0.11},
+		{"ab", percentile(`\n99,([0-9.]+)\n`, 1), "Percentage served,Time in ms\n98,0.090\n99,0.110\n", 0.11},
+		{"hey", percentile(`99% in ([0-9.]+) secs`, 1e3), "  95% in 0.0010 secs\n  99% in 0.0032 secs\n", 3.2},
+	} {
+		f, err := c.parse([]byte(c.text))
+		if err != nil || math.Abs(f.rate-c.want) > 1e-9 {
+			t.Errorf("%s: %v, %v, want %v", c.name, f.rate, err, c.want)
+		}
+		if _, err := c.parse([]byte("{}")); err == nil {
+			t.Errorf("%s: no error without a figure", c.name)
+		}
+	}
+}
+
 // TestPresent: a program that is not installed takes no part, nor does a mark against it.
 func TestPresent(t *testing.T) {
 	here, absent := aliases.present(func(program string) (string, error) { return "", errors.New("no " + program) })

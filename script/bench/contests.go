@@ -2,6 +2,8 @@
 
 package main
 
+import "strings"
+
 var tcp = contest{
 	key: "tcp", Title: "TCP over a link without a rate",
 	unit: "Gbit/s", digits: 1, cpu: true,
@@ -93,4 +95,13 @@ var crr = contest{
 	About: "No tool in Debian main measures this; [crr.c](../script/bench/peers/crr.c) works like netperf's TCP_CRR, with blocking calls and one transaction at a time. A transaction with blocking calls has two wake-ups, one at each end. If wake-ups are expensive they dominate, and `linerate` is only a little faster. `--follow` makes them cheap, `--poll` avoids them. crr.c with both ends on one CPU (`taskset -c 0`) shows the effect of following alone.",
 }
 
-var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames}
+var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, stall}
+
+// contestKeys are their keys, for a message.
+func contestKeys() string {
+	var keys []string
+	for _, c := range contests {
+		keys = append(keys, c.key)
+	}
+	return strings.Join(keys, ", ")
+}

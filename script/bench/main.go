@@ -19,7 +19,7 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds that count; one more goes before them")
 	out := flag.String("o", "docs/benchmarks.md", "the page to write")
 	binary := flag.String("linerate", "bin/linerate", "the linerate to measure")
-	only := flag.String("only", "", "lab, tcp, udp, rr, crr, aliases or frames: measure only that, and write no page")
+	only := flag.String("only", "", "measure only one of "+contestKeys()+", and write no page")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -89,7 +89,7 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 		met = met && o.met()
 	}
 	if !known {
-		return fmt.Errorf("-only %q: expected lab, tcp, udp, rr, crr, aliases or frames", only)
+		return fmt.Errorf("-only %q: expected one of %s", only, contestKeys())
 	}
 	for _, o := range append([]*outcome{page.Lab}, page.Contests...) {
 		if o != nil {

@@ -24,7 +24,7 @@ type bench struct {
 	stop         []func()
 }
 
-//go:embed pair.yaml lab64.yaml mininet64.py peers/*.c peers/frame.cfg
+//go:embed pair.yaml lab64.yaml mininet64.py peers
 var files embed.FS
 
 // server is b's address; turnSeconds is how long each tool sends in a turn.
@@ -38,7 +38,7 @@ const (
 func (l *bench) expand(command string) string {
 	measure := l.binary + " measure " + server + " --json --quiet --duration " + turnSeconds + "s --warmup 500ms"
 	return strings.NewReplacer("{linerate}", l.binary, "{measure}", measure, "{dir}", l.dir, "{server}", server, "{seconds}", turnSeconds,
-		"{crr}", "7100", "{bound}", "7101", "{iperf}", "5999").Replace(command)
+		"{crr}", "7100", "{bound}", "7101", "{iperf}", "5999", "{web}", "http://"+server+":8090/").Replace(command)
 }
 
 // newBench writes the files that contenders need; nothing runs yet.
@@ -61,6 +61,7 @@ var servers = []struct{ port, listing, command string }{
 	{":11112", "-u", "sockperf server -i {server} -p 11112"},
 	{":{crr}", "-t", "{dir}/crr server {crr}"},
 	{":{bound}", "-t", "taskset -c 0 {dir}/crr server {bound}"},
+	{":8090", "-t", "nginx -p {dir} -c {dir}/peers/nginx.conf"},
 	{":5202", "-t", "{linerate} serve --iperf3 off --listen {server}:5202"},
 }
 
