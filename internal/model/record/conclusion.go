@@ -105,6 +105,9 @@ type Candidate struct {
 	// it is no fix, and its interval does not show that it misses the limit.
 	Reaches  bool `json:"reaches,omitempty"`
 	MayReach bool `json:"may_reach,omitempty"`
+	// Exceeds: its goodput lies above the limit, which then is not its own, or bytes were
+	// counted that did not arrive.
+	Exceeds bool `json:"exceeds,omitempty"`
 	// Fix: it reaches the limit, is shown to improve on the baseline, and no other fix
 	// makes only a part of its changes.
 	Fix bool `json:"fix,omitempty"`

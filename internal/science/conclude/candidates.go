@@ -11,6 +11,9 @@ import (
 // enough: this share of the limit counts as reaching it.
 const enough = 0.98
 
+// above: what exceeds the limit by more than this is not at the limit.
+const above = 1.05
+
 // candidates arranges a run's treatments by condition. Levels that are compared with
 // something else than the baseline are left out: they take a part away from another one
 // to see what it does there, and are nothing to choose.
@@ -48,7 +51,8 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			c.Label = strings.Join(baseline, " and ")
 		}
 		g := t.Goodput
-		c.Reaches = t.LimitBps > 0 && g.Confidence > 0 && g.LowBps >= enough*t.LimitBps
+		c.Exceeds = t.LimitBps > 0 && g.MeanBps > above*t.LimitBps
+		c.Reaches = t.LimitBps > 0 && g.Confidence > 0 && g.LowBps >= enough*t.LimitBps && !c.Exceeds
 		c.Interfaces = interfaceUse(run, asked, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)

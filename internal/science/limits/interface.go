@@ -16,6 +16,10 @@ import (
 // preamble and gap (98.7 %).
 const full = 0.94
 
+// over: an interface that carries so much more than the rate of its link has another link: of
+// real hosts the rate is what the study says. A bucket lets a burst through at first.
+const over = 1.25
+
 // Load is what an interface carried in one direction beside its link's rate in it.
 type Load struct {
 	At   topology.End
@@ -126,8 +130,8 @@ func (l Load) String() string {
 	return "into " + l.At.String()
 }
 
-// Full reports whether the interface carried all that its link can in the direction.
+// Full reports whether the interface carried all that its link can in the direction, and no more.
 func (l Load) Full() bool {
 	rate := float64(l.Shape.Rate)
-	return rate > 0 && l.Bps >= full*rate
+	return rate > 0 && l.Bps >= full*rate && l.Bps <= over*rate
 }

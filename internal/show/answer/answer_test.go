@@ -52,6 +52,10 @@ func concluded(t *testing.T) (list []answered) {
 	}
 	partial := sciencetest.Few(1, 0, 3)
 	partial.Status = "interrupted"
+	faster := sciencetest.Few(4, 0, 3)
+	for i := range faster.Trials {
+		faster.Trials[i].GoodputBps = 2 * faster.Trials[i].LimitBps
+	}
 	wrong := sciencetest.Few(4, 0, 3)
 	wrong.Trials[1].GoodputBps *= 1.2
 	shaky := sciencetest.Few(4, 0, 3)
@@ -78,6 +82,7 @@ func concluded(t *testing.T) (list []answered) {
 	add("nothing left to do", sciencetest.Few(4, 4, 0))
 	add("one fix, one block, interrupted", partial)
 	add("a figure that cannot be", wrong)
+	add("links faster than their rates", faster)
 	add("an interval that reaches below the limit", shaky)
 	add("figures counted at the sender", accounted)
 	add("no several interfaces", oneInterface)

@@ -117,12 +117,12 @@ func uses(u *record.InterfaceUse) string {
 func outcome(c *record.Conclusion, of string) (long, short string) {
 	var base []*record.Candidate
 	verdicts := map[string]int{}
-	tried, reach, recommends := 0, true, false
+	tried, reach, exceeds, recommends := 0, true, false, false
 	for i := range c.Conditions {
 		at := &c.Conditions[i]
 		if at.Baseline != nil {
 			base = append(base, at.Baseline)
-			reach = reach && at.Baseline.Reaches
+			reach, exceeds = reach && at.Baseline.Reaches, exceeds || at.Baseline.Exceeds
 		}
 		for k := range at.Candidates {
 			o := &at.Candidates[k]
@@ -145,6 +145,8 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 		long = "nothing that was tried carries anything"
 	case verdicts[record.Improves] > 0:
 		long = "what improves " + r.Label + " in one condition worsens it in another"
+	case exceeds && r.Name == metric.Goodput.Name:
+		return "that is above the limit: a link is faster than its rate in the study, or bytes were counted that did not arrive", "that is above the limit: the study's rate or the count is wrong"
 	case reach && r.Name == metric.Goodput.Name:
 		long = "that is the limit"
 	case verdicts[record.Inconclusive] == 0 && verdicts[record.Worsens] == 0 && verdicts[record.NoDifference] > 0:
