@@ -1,6 +1,7 @@
 package hoststate
 
 import (
+	"net/netip"
 	"slices"
 
 	"linerate/internal/kernel/ethtool"
@@ -16,11 +17,16 @@ type earlier struct {
 	nicsAt   float64 // seconds of the monotonic clock
 	nftables *record.Nftables
 	nftAt    float64
+	read     map[ends]uint64 // bytes that programs had read from TCP connections
+	readAt   float64
 }
+
+// ends are those of a connection.
+type ends struct{ local, remote netip.AddrPort }
 
 // earlierState is that of a state that was read before.
 func earlierState(s record.HostState) earlier {
-	return earlier{s.NICs, ended(s, "nics"), s.Nftables, ended(s, "nftables")}
+	return earlier{nics: s.NICs, nicsAt: ended(s, "nics"), nftables: s.Nftables, nftAt: ended(s, "nftables")}
 }
 
 // ended is when a part of a state was read, in seconds of the monotonic clock; 0: it was not.
@@ -32,10 +38,11 @@ func ended(s record.HostState, part string) float64 {
 	return float64(s.Parts[i].EndedNs) / 1e9
 }
 
-// read reads them now. What cannot be read is missing in the state as well, which says why.
-func (e *earlier) read() {
+// take reads them now. What cannot be read is missing in the state as well, which says why.
+func (e *earlier) take() {
 	e.nftables, _ = netlink.Nftables()
 	e.nftAt = float64(sched.Now()) / 1e9
+	e.readSockets()
 	h, err := ethtool.Open()
 	if err != nil {
 		return
@@ -52,8 +59,44 @@ func (e *earlier) read() {
 	e.nicsAt = float64(sched.Now()) / 1e9
 }
 
+func (e *earlier) readSockets() {
+	diag, err := netlink.DialSocketDiag()
+	if err != nil {
+		return
+	}
+	defer diag.Close()
+	list, _ := diag.TCP(false)
+	e.read, e.readAt = make(map[ends]uint64, len(list)), float64(sched.Now())/1e9
+	for _, t := range list {
+		if t.Info != nil {
+			e.read[ends{t.Local, t.Remote}] = t.Info.BytesReceived - min(t.Info.BytesReceived, uint64(t.ReceiveQueue))
+		}
+	}
+}
+
+// reading is how fast a connection's program has read since, in bit/s; nil: it is not known. What
+// a connection that was not there before has read, it has read since.
+func (e earlier) reading(c record.Connection, at float64) *float64 {
+	local, err := netip.ParseAddrPort(c.Local)
+	remote, err2 := netip.ParseAddrPort(c.Remote)
+	if e.read == nil || at <= e.readAt || c.Info == nil || c.Info.Lacking("bytes_received") != "" || err != nil || err2 != nil {
+		return nil
+	}
+	now := c.Info.BytesReceived - min(c.Info.BytesReceived, uint64(c.ReceiveQueue))
+	before := e.read[ends{local, remote}]
+	if before > now { // of another one with the same ends
+		before = 0
+	}
+	return new(8 * float64(now-before) / (at - e.readAt))
+}
+
 // add gives a state what was counted before.
 func (e earlier) add(s *record.HostState) {
+	for i, c := range s.Notable {
+		if c.ReceiveQueue > 0 {
+			s.Notable[i].ReadBps = e.reading(c, ended(*s, "sockets"))
+		}
+	}
 	for i, nic := range s.NICs {
 		if n := slices.IndexFunc(e.nics, func(b record.NIC) bool { return b.Interface == nic.Interface }); n >= 0 {
 			s.NICs[i] = nic.Since(e.nics[n], ended(*s, "nics")-e.nicsAt)

@@ -60,7 +60,7 @@ func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 		defer trace.close()
 		s.Reading.Before = reader.Tables()
 		read(reader, &s.Reading.Begin)
-		before.read()
+		before.take()
 		if o.began != nil {
 			o.began()
 		}

@@ -157,14 +157,17 @@ type Listener struct {
 
 // Connection is one TCP connection.
 type Connection struct {
-	Local             string   `json:"local"`
-	Remote            string   `json:"remote"`
-	State             string   `json:"state"`
-	Program           string   `json:"program,omitempty"` // absent: not known, as without privileges
-	CongestionControl string   `json:"congestion_control,omitempty"`
-	ReceiveQueue      int64    `json:"receive_queue_bytes"`
-	SendQueue         int64    `json:"send_queue_bytes"`
-	Info              *TCPInfo `json:"info,omitempty"`
+	Local             string `json:"local"`
+	Remote            string `json:"remote"`
+	State             string `json:"state"`
+	Program           string `json:"program,omitempty"` // absent: not known, as without privileges
+	CongestionControl string `json:"congestion_control,omitempty"`
+	ReceiveQueue      int64  `json:"receive_queue_bytes"`
+	SendQueue         int64  `json:"send_queue_bytes"`
+	// ReadBps is how fast its program read what arrived, in bit/s, between two readings;
+	// absent: there is one, or it is of a kernel before 4.1.
+	ReadBps *float64 `json:"read_bps,omitempty"`
+	Info    *TCPInfo `json:"info,omitempty"`
 }
 
 // Conntrack is the connection tracking table.

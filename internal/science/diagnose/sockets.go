@@ -16,7 +16,7 @@ var socketRules = []rule{
 	{id: "close-wait", host: true, about: "At least 20 connections are in CLOSE-WAIT.", parts: socketParts, find: each(everyHost, closeWait), atPeers: []string{"fin-wait-many"}},
 	{id: "syn-unanswered", host: true, about: "A connection in SYN-SENT has sent its SYN again.", parts: socketParts, find: each(everyHost, synUnanswered), explains: []string{"tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash", "connect-fails", "connections-timed-out"}},
 	{id: "unacknowledged", host: true, about: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.", parts: socketParts, find: each(everyHost, unacknowledged), explains: []string{"tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash", "connections-timed-out"}},
-	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB that its program has not read.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}, atPeers: []string{"peer-window-closed", "window-limited"}},
+	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB unread, which its program would read in more than half a second at the rate at which it reads; possible where that was not seen between two readings.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}, atPeers: []string{"peer-window-closed", "window-limited"}},
 	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow", "udp-socket-dropped"}},
 	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
 	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT are at least half as many as the local port range has ports.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
@@ -51,6 +51,9 @@ func (h *host) connections(where func(record.Connection) bool, most int) (rows [
 			continue
 		}
 		row := fmt.Sprintf("%s to %s: %s, %d bytes unread, %d unacknowledged", c.Local, c.Remote, c.State, c.ReceiveQueue, c.SendQueue)
+		if c.ReadBps != nil {
+			row += fmt.Sprintf("; its program read %s", unit.FormatRate(*c.ReadBps))
+		}
 		if i := c.Info; i != nil && i.Backoff > 0 {
 			row += fmt.Sprintf("; %d timeouts in a row", i.Backoff)
 		}
@@ -107,13 +110,24 @@ func unacknowledged(f observed, h *host) *record.Finding {
 		Fix: on(h.name, h.alone, "does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround", "ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)"}
 }
 
+// unreadData finds connections with much data that lies for longer than it takes a program that
+// is busy with others to read on: a receiver of 10 Gbit/s has megabytes unread at any time.
 func unreadData(_ observed, h *host) *record.Finding {
-	const much = 64 << 10
-	rows := h.connections(func(c record.Connection) bool { return c.State == "ESTAB" && c.ReceiveQueue >= much }, 6)
+	const much, lies = 64 << 10, 0.5 // bytes, seconds
+	confidence := record.Possible
+	rows := h.connections(func(c record.Connection) bool {
+		if c.State != "ESTAB" || c.ReceiveQueue < much || c.ReadBps != nil && 8*float64(c.ReceiveQueue) < lies**c.ReadBps {
+			return false
+		}
+		if c.ReadBps != nil {
+			confidence = record.Likely
+		}
+		return true
+	}, 6)
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "data has arrived that its program does not read", Evidence: rows,
+	return &record.Finding{Host: h.name, Confidence: confidence, Summary: "data has arrived that its program does not read", Evidence: rows,
 		Fix: on(h.name, h.alone, "ss -tnp names the program: see whether it waits for a disk, a lock or a CPU"), Reference: "tcp(7)"}
 }
 
