@@ -277,7 +277,7 @@ func (c *conductor) progress(phase string) {
 	if budget := c.design.BudgetS; budget > 0 {
 		left := time.Duration(max(0, budget-c.elapsed()) * float64(time.Second))
 		fit := fitting(total/n, func(block int) bool {
-			return time.Duration(block*n-done)*c.trialTime()+c.kept(block) <= left
+			return affordable(block, c.elapsed()+(time.Duration(block*n-done)*c.trialTime()+c.kept(block)).Seconds(), budget)
 		})
 		if fit < total/n || left < remaining {
 			fits, remaining = fit, min(left, remaining)

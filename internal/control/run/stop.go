@@ -29,10 +29,19 @@ func (c *conductor) ended(block int) string {
 		return notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
-	if d.BudgetS > 0 && len(c.run.Trials) > 0 && c.elapsed()+(c.remaining(block)+c.kept(block)).Seconds() > d.BudgetS {
+	if d.BudgetS > 0 && len(c.run.Trials) > 0 && !affordable(block, c.elapsed()+(c.remaining(block)+c.kept(block)).Seconds(), d.BudgetS) {
 		return record.StatusBudget
 	}
 	return ""
+}
+
+// affordable reports whether a block may begin that is to end after so many seconds of a budget.
+// One of those that verdicts take may end a twentieth later: a run without it answers nothing.
+func affordable(block int, endS, budgetS float64) bool {
+	if block <= stats.LeastBlocks {
+		budgetS *= 1.05
+	}
+	return endS <= budgetS
 }
 
 // kept is the part of a budget that is kept for what follows the run when a block begins.
@@ -60,7 +69,7 @@ func Fitting(p *study.Plan, reserve int) int {
 	}
 	trial := p.BlockTime() / time.Duration(len(p.Treatments))
 	return fitting(most, func(block int) bool {
-		return p.Time(block)+kept(block, reserve, trial) <= time.Duration(d.Budget)
+		return affordable(block, (p.Time(block) + kept(block, reserve, trial)).Seconds(), time.Duration(d.Budget).Seconds())
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 )
@@ -68,9 +69,9 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 }
 
 // shorter proposes windows that are shorter by a time, in steps of 100 ms; empty: they would be
-// too short for half a second of traffic, or for the percentiles of a probe.
+// too short to tell what holds flows back, or for the percentiles of a probe.
 func shorter(plan *study.Plan, by time.Duration) string {
-	least := 500 * time.Millisecond
+	least := time.Duration(bottleneck.LeastWindowS(plan.RoundTrip(&plan.Treatments[0]).Seconds()) * float64(time.Second))
 	for _, name := range plan.Study.Responses {
 		if m, _ := metric.Find(name); m.Quantile > 0 {
 			least = study.ProbeWindow(0)

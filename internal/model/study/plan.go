@@ -87,6 +87,8 @@ const (
 	// Of adding so many addresses to an interface and removing them, times the square of
 	// their number: for each the kernel walks the list of all (devinet.c).
 	addressTime = 25 * time.Nanosecond
+	// So many round trips pass while flows are opened, begin, and end.
+	trialTrips = 5
 )
 
 // TrialTime estimates how long a trial of one of the plan's treatments takes.
@@ -107,7 +109,7 @@ func (p *Plan) TrialTime(t *Treatment) time.Duration {
 			estimate += time.Duration(n) * time.Duration(n) * addressTime
 		}
 	}
-	return estimate + p.handshakes(t)
+	return estimate + trialTrips*p.RoundTrip(t) + p.handshakes(t)
 }
 
 // handshakes estimates how long the connections of a treatment take where links lose packets: a

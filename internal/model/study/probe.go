@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -121,6 +122,24 @@ func (p *Plan) requests(t *Treatment) (planned float64, byDelay, known bool) {
 		known = true
 	}
 	return planned, byDelay, known
+}
+
+// RoundTrip is the longest delay of the links of a treatment's flows, there and back; 0: none has
+// any.
+func (p *Plan) RoundTrip(t *Treatment) time.Duration {
+	type ends struct {
+		opener              string
+		source, destination netip.Addr
+	}
+	over, longest := p.Study.Topology.With(t.Settings), 0.0
+	seen := map[ends]bool{}
+	for _, f := range t.Flows {
+		if at := (ends{f.Opener, f.Source, f.Destination}); !seen[at] {
+			seen[at] = true
+			longest = max(longest, roundTrip(over, f))
+		}
+	}
+	return time.Duration(longest * float64(time.Second))
 }
 
 // roundTrip is the delay of a flow's links, there and back, in seconds: of the shortest of its

@@ -122,6 +122,10 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 	return verdicts
 }
 
+// LeastWindowS is how long a window has to be for TCP_INFO's times to say something of a flow with
+// such a round trip, in seconds.
+func LeastWindowS(rttS float64) float64 { return max(leastWindowS, leastTrips*rttS) }
+
 // scene is what a flow is looked at in.
 type scene struct {
 	record.Trial // flows, hosts and window alone
@@ -156,7 +160,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	if info == nil {
 		return s.together(f)
 	}
-	least := max(leastWindowS, leastTrips*float64(info.RTTUs)/1e6)
+	least := LeastWindowS(float64(info.RTTUs) / 1e6)
 	rwnd, sndbuf := max(share(f.RwndLimitedS, f.BusyS), f.RwndFullShare), share(f.SndbufLimitedS, f.BusyS)
 	link, carried := s.full(f, true)
 	full := carried != ""

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/stats"
 	"linerate/internal/show/words"
 )
 
@@ -50,7 +51,11 @@ func (p *progress) show(s run.Progress) {
 	total := s.Total
 	if s.Fits > 0 {
 		total = max(s.Done, total*s.Fits/s.Blocks)
-		left = fmt.Sprintf("at most %s left (budget: %d of %s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"))
+		few := ""
+		if s.Fits < stats.LeastBlocks && s.Blocks >= stats.LeastBlocks {
+			few = fmt.Sprintf(", and verdicts take %d", stats.LeastBlocks)
+		}
+		left = fmt.Sprintf("at most %s left (budget: %d of %s%s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"), few)
 	}
 	news := cmp.Or(lastFigure(s), s.Phase)
 	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, total, left, news)
