@@ -169,7 +169,7 @@ func described(t testing.TB, open Opener) {
 
 func takenIDs(t testing.TB, open Opener) {
 	s := open()
-	for _, wanted := range []string{"long-fat-7", "long-fat-7-2", "long-fat-7-3"} {
+	for _, wanted := range []string{"long-fat-7", "long-fat-7_2", "long-fat-7_3"} {
 		run := begin(t, s, "long-fat", 7)
 		same(t, "ID", run.ID, wanted)
 		got := read(t, s, wanted)
