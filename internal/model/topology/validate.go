@@ -163,7 +163,11 @@ func (c *checker) addresses() {
 	for i, farthest := 1, 0; i < len(all); i++ {
 		earlier, later := all[farthest], all[i]
 		if earlier.Contains(later.First) && !sameScope(earlier.First, earlier.end, later.end) {
-			c.report(later.path, "address %s is already on %s", later.First, earlier.end)
+			copied := ""
+			if earlier.Address == later.Address && earlier.end.Node != later.end.Node && earlier.end.Interface == later.end.Interface {
+				copied = fmt.Sprintf(": each of several hosts gets it; name their number, as in %s{n=1..3}, for one of its own: {100+n}", strings.TrimRight(later.end.Node, "0123456789"))
+			}
+			c.report(later.path, "address %s is already on %s%s", later.First, earlier.end, copied)
 		}
 		if earlier.Last.Less(later.Last) {
 			farthest = i
