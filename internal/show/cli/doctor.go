@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -189,6 +191,9 @@ func (f doctorFlags) pasted(s streams, files []string) (pasted.Text, error) {
 func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
 	for _, file := range files {
 		snapshot, err := readSnapshot(s, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: expected a file of linerate snapshot; of a host: linerate doctor --host %s", err, quote(file))
+		}
 		if err != nil {
 			return nil, usageError(err)
 		}

@@ -127,6 +127,7 @@ func besideName(name, kind string) string {
 var (
 	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
 	workloadLine = regexp.MustCompile(`(?m)^(workload|factors|study):`)
+	fence        = regexp.MustCompile("(?m)^(```|~~~)") // around code in Markdown
 	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
 )
 
@@ -136,6 +137,9 @@ func wrongKind(verb, file string, text []byte) error {
 	expected := map[string]string{"doctor": "a snapshot", "tune": "a list of settings"}
 	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
 		return err
+	}
+	if fence.Match(text) {
+		return fmt.Errorf("%s is Markdown, not %s: save that as a file of its own", file, cmp.Or(expected[verb], "a study"))
 	}
 	study := studyLine.Match(text)
 	if verb == "measure" || verb == "tune" {
@@ -198,7 +202,7 @@ func readFile(path string) ([]byte, error) {
 			return nil, err
 		}
 		if info.IsDir() {
-			return nil, fmt.Errorf("%s is a directory; expected a study file", path)
+			return nil, fmt.Errorf("%s is a directory; expected a file", path)
 		}
 		if f, err = os.Open(path); err != nil {
 			return nil, err
@@ -207,7 +211,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxStudyFile+1))
 	if err == nil && len(data) > maxStudyFile {
-		err = fmt.Errorf("%s has more than %d bytes; expected a study file", path, maxStudyFile)
+		err = fmt.Errorf("%s has more than %d bytes, as no study and no list of settings has", path, maxStudyFile)
 	}
 	return data, err
 }

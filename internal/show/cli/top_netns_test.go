@@ -113,6 +113,7 @@ func TestTopRestoresTheTerminal(t *testing.T) {
 // takes about 1 % of one CPU on an idle machine, and some per cent at most on one that is busy
 // with other tests, whose caches they share.
 func TestTopCost(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const connections, window = 1000, 15 * time.Second
 		kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
