@@ -25,7 +25,7 @@ func TestRunKeepsSnapshots(t *testing.T) {
 		one := []string{real, "--seed", "7", "--replicates", "1"}
 		before := runLab(t, dir, one...)
 		ended := startLab(t, dir, one...)
-		awaitSnapshots(t, dir, before.ID+"-2")
+		awaitSnapshots(t, dir, before.ID+"_2")
 		kerneltest.Do(t, "ip", "netns", "exec", "server", "sysctl", "-w", "net.ipv4.tcp_sack=0")
 		changed := ended()
 		after := runLab(t, dir, one...)

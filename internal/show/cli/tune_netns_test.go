@@ -38,7 +38,7 @@ topology:
   links:
     - {from: a.eth0, to: b.eth0, rate: 10mbit}
 workload:
-  duration: 200ms
+  duration: 500ms
   warmup: 150ms
   interval: 100ms
   flows:
