@@ -33,7 +33,7 @@ func (s scene) full(f record.Flow, own bool) (link load, why string) {
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
 		if waits, _ := waiting(h, l.At.Interface); l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
-			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)
+			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried) + s.acknowledging(f, l)
 		}
 	}
 	return load{}, ""
