@@ -36,7 +36,7 @@ func (c *conductor) ended(block int) string {
 }
 
 // affordable reports whether a block may begin that is to end after so many seconds of a budget.
-// One of those that verdicts take may end a twentieth later: a run without it answers nothing.
+// One of those that verdicts take may exceed it by 5 %: a run without it answers nothing.
 func affordable(block int, endS, budgetS float64) bool {
 	if block <= stats.LeastBlocks {
 		budgetS *= 1.05

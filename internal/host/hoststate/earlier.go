@@ -65,7 +65,10 @@ func (e *earlier) readSockets() {
 		return
 	}
 	defer diag.Close()
-	list, _ := diag.TCP(false)
+	list, err := diag.TCP(false)
+	if err != nil {
+		return
+	}
 	e.read, e.readAt = make(map[ends]uint64, len(list)), float64(sched.Now())/1e9
 	for _, t := range list {
 		if t.Info != nil {

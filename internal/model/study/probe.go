@@ -131,6 +131,12 @@ func (p *Plan) RoundTrip(t *Treatment) time.Duration {
 		opener              string
 		source, destination netip.Addr
 	}
+	delays := func(i *topology.Impairment) bool { return i != nil && i.Delay > 0 }
+	if !slices.ContainsFunc(p.Study.Topology.Links, func(l topology.Link) bool {
+		return delays(&l.Impairment) || delays(l.Forward) || delays(l.Reverse)
+	}) {
+		return 0
+	}
 	over, longest := p.Study.Topology.With(t.Settings), 0.0
 	seen := map[ends]bool{}
 	for _, f := range t.Flows {

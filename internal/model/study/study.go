@@ -144,7 +144,7 @@ type Override struct {
 type Design struct {
 	Replicates int           `yaml:"replicates" json:"replicates" doc:"blocks: how often each treatment is tried; absent: 4 where one comparison is made, 6 for up to 4 comparisons, 8 for more"`
 	Until      unit.Ratio    `yaml:"until" json:"until,omitempty" doc:"keep adding blocks until every effect's interval is this narrow (half-width), such as 2%; there are at least 8 blocks"`
-	Budget     unit.Duration `yaml:"budget" json:"budget,omitempty" doc:"start no block that would end after this time; one of the first four, which verdicts take, may end a twentieth later"`
+	Budget     unit.Duration `yaml:"budget" json:"budget,omitempty" doc:"start no block that would end after this time; one of the first four, which verdicts take, may exceed it by 5 %"`
 	Seed       uint64        `yaml:"seed" json:"seed,omitempty" doc:"order of the trials; absent: drawn and printed"`
 	Parts      []Part        `yaml:"parts" json:"parts,omitempty" doc:"which combinations of levels are tried, by name; absent: every one"`
 	Margin     unit.Ratio    `yaml:"margin" json:"margin,omitempty" doc:"differences smaller than this do not matter in practice; 2% when absent"`

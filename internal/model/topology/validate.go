@@ -164,8 +164,10 @@ func (c *checker) addresses() {
 		earlier, later := all[farthest], all[i]
 		if earlier.Contains(later.First) && !sameScope(earlier.First, earlier.end, later.end) {
 			copied := ""
-			if earlier.Address == later.Address && earlier.end.Node != later.end.Node && earlier.end.Interface == later.end.Interface {
-				copied = fmt.Sprintf(": each of several hosts gets it; name their number, as in %s{n=1..3}, for one of its own: {100+n}", strings.TrimRight(later.end.Node, "0123456789"))
+			const digits = "0123456789"
+			base := strings.TrimRight(later.end.Node, digits)
+			if earlier.Address == later.Address && earlier.end.Node != later.end.Node && base != later.end.Node && strings.TrimRight(earlier.end.Node, digits) == base {
+				copied = fmt.Sprintf("; of an entry %s{1..3} each host has all addresses: %[1]s{n=1..3} with {100+n} gives each its own", base)
 			}
 			c.report(later.path, "address %s is already on %s%s", later.First, earlier.end, copied)
 		}

@@ -328,7 +328,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	}
 	if whose == otherQueue {
 		sign := "lose packets"
-		if s.evener(wayBack(f)) {
+		if s.evener(reverse(f)) {
 			sign = "have an even rate"
 		}
 		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To, f.From, sign)

@@ -327,7 +327,7 @@ func TestNeedless(t *testing.T) {
 // opposing adds flows in the other direction, so many times as fast as all on the flow's path.
 func opposing(f *record.Flow, t *record.Trial, times float64) {
 	back := *f
-	back.From, back.To, back.GoodputBps, back.Path = f.To, f.From, 0, wayBack(*f).Path
+	back.From, back.To, back.GoodputBps, back.Path = f.To, f.From, 0, reverse(*f).Path
 	for _, other := range t.Flows {
 		if other.From == f.From && other.To == f.To && slices.Equal(other.Path, f.Path) {
 			back.GoodputBps += times * other.GoodputBps

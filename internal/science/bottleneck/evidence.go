@@ -209,7 +209,7 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measur
 		if l.Shape.Shaper != "" {
 			queue = fmt.Sprintf("the queue of %s out of %s", l.Shape.Shaper, out)
 		}
-		if s.goodput(wayBack(f)) >= most*l.Bps {
+		if s.goodput(reverse(f)) >= most*l.Bps {
 			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)
 		}
 		if rate := float64(l.Shape.Rate); rate > 0 {
@@ -264,7 +264,7 @@ const (
 // which of the two is full is not known. Rates and losses tell of congestion controls that fill a
 // queue until it loses: bbr's flows lose in bursts before a queue that is empty half of the time.
 func (s scene) whose(f record.Flow) int {
-	back := wayBack(f)
+	back := reverse(f)
 	own, others := s.goodput(f), s.goodput(back)
 	lost, theirs := s.loses(f), s.loses(back)
 	bbr := slices.ContainsFunc(s.Flows, IsBBR)

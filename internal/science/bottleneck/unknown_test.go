@@ -116,7 +116,7 @@ func TestWhoseQueue(t *testing.T) {
 			other.RetransBytes, test.lost = int64(-test.lost*float64(max(f.SentBytes, f.AckedBytes))), 0
 		}
 		f.RetransBytes = int64(test.lost * float64(max(f.SentBytes, f.AckedBytes)))
-		other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, wayBack(f).Path, f.GoodputBps*test.times
+		other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, reverse(f).Path, f.GoodputBps*test.times
 		bins := func(uneven int64) (list []int64) {
 			for i := range int64(20) {
 				list = append(list, 1e6+uneven*1000*(i%8/4))
@@ -176,7 +176,7 @@ func TestArrived(t *testing.T) {
 	f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 30, 34
 	trial.WindowS, f.BusyS = 4, 4
 	other := f
-	other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, wayBack(f).Path, 12.7e6
+	other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, reverse(f).Path, 12.7e6
 	for i := range int64(20) {
 		f.Bins = append(f.Bins, 1e6+2e4*(i%8)) // less while the other is faster
 		other.Bins = append(other.Bins, 1e6+2e5*(i%8/4))

@@ -94,11 +94,14 @@ func rxMissed(f observed) (findings []record.Finding) {
 			since = o.within()
 		}
 		for _, d := range h.Deltas() {
-			row := fmt.Sprintf("%s.%s: rx_missed_errors grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, d.RxMissed, since, d.RxPackets)
+			if !h.Snapshot.Hardware(d.Interface) {
+				continue
+			}
+			row := fmt.Sprintf("%s.%s: %s grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, missed, d.RxMissed, since, d.RxPackets)
 			if d.RxMissed == 0 {
 				row = f.missedByDriver(h.Host, d.Interface)
 			}
-			if row == "" || !h.Snapshot.Hardware(d.Interface) {
+			if row == "" {
 				continue
 			}
 			findings = append(findings, record.Finding{

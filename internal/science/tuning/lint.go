@@ -278,14 +278,14 @@ func (c *checker) linux(l settingfile.Line) {
 func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
-	instead, readOnly := readOnly[l.Key]
+	setBy, reported := readOnly[l.Key]
 	switch {
-	case readOnly:
+	case reported:
 		fix := "leave it out"
-		if instead != "" {
-			fix = "it is set by " + instead
+		if setBy != "" {
+			fix = "it is set by " + setBy
 		}
-		c.add(l, "refused", record.LintError, fix, "the kernel only reports it: its file cannot be written")
+		c.add(l, "refused", record.LintError, fix, "it is read-only: the kernel reports it and takes no value")
 		return false
 	case strings.Contains(l.Key, "/") && setting.InterfaceOf(l.Key) == "":
 		path := strings.NewReplacer(".", "/", "/", ".").Replace(l.Key)

@@ -138,10 +138,10 @@ func wrongKind(verb, file string, text []byte) error {
 	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
 		return err
 	}
-	if fence.Match(text) {
+	study := studyLine.Match(text)
+	if study && fence.Match(text) {
 		return fmt.Errorf("%s is Markdown, not %s: save that as a file of its own", file, cmp.Or(expected[verb], "a study"))
 	}
-	study := studyLine.Match(text)
 	if verb == "measure" || verb == "tune" {
 		if err := topologyAlone(file, text); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// alongside are the flows that go the way of one: between its hosts and, as far as paths are
-// known, by the same interfaces of these.
+// alongside are the flows of a flow's direction: between its hosts and, as far as paths are known,
+// by the same interfaces of these.
 func (s scene) alongside(f record.Flow) iter.Seq[*record.Flow] {
 	return func(yield func(*record.Flow) bool) {
 		for i := range s.Flows {
@@ -25,14 +25,14 @@ func (s scene) alongside(f record.Flow) iter.Seq[*record.Flow] {
 	}
 }
 
-// wayBack is the way of a flow's acknowledgements, as one of a flow that sends nothing.
-func wayBack(f record.Flow) record.Flow {
+// reverse is the direction of a flow's acknowledgements, as a flow that sends nothing.
+func reverse(f record.Flow) record.Flow {
 	back := record.Flow{From: f.To, To: f.From, Path: slices.Clone(f.Path)}
 	slices.Reverse(back.Path)
 	return back
 }
 
-// goodput is that of the flows that go the way of one.
+// goodput is that of the flows of a flow's direction.
 func (s scene) goodput(f record.Flow) (bps float64) {
 	for other := range s.alongside(f) {
 		bps += other.GoodputBps
@@ -40,7 +40,7 @@ func (s scene) goodput(f record.Flow) (bps float64) {
 	return bps
 }
 
-// loses is the largest share of its bytes that a flow on the way of one has lost.
+// loses is the largest share of its bytes that a flow of the same direction has lost.
 func (s scene) loses(f record.Flow) (part float64) {
 	for other := range s.alongside(f) {
 		if other.SenderInfo != nil {
@@ -50,7 +50,7 @@ func (s scene) loses(f record.Flow) (part float64) {
 	return part
 }
 
-// received is what the flows on the way of one received in each part of the window.
+// received is what the flows of a flow's direction received in each part of the window.
 func (s scene) received(f record.Flow) (bins []int64) {
 	for other := range s.alongside(f) {
 		if bins == nil {
@@ -64,14 +64,14 @@ func (s scene) received(f record.Flow) (bins []int64) {
 	return bins
 }
 
-// evener reports whether only the flows on the way of one had an even rate, and not those in the
+// evener reports whether only the flows of a flow's direction had an even rate, and not those in the
 // opposite direction: a link that is full empties its queue at its rate, while the others'
 // acknowledgements, which wait in that queue, let them send as they get through.
 func (s scene) evener(f record.Flow) bool {
-	return s.goodput(f) > 0 && s.even(f) && !s.even(wayBack(f))
+	return s.goodput(f) > 0 && s.even(f) && !s.even(reverse(f))
 }
 
-// even reports whether what went the way of a flow had the same rate in each part of the window.
+// even reports whether the traffic of a flow's direction had the same rate in each part of the window.
 func (s scene) even(f record.Flow) bool {
 	if parts, read := s.arrived(f); read {
 		return alike(parts)
