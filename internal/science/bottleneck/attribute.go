@@ -170,10 +170,6 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	// doing if that waited for its window or buffer for as long.
 	bursts := full && !link.Full() && max(rwnd, sndbuf, f.SndbufFullShare) >= 1-link.Share()
 	busy, exhausted := s.exhausted(f)
-	behind := ""
-	if exhausted {
-		behind = s.behindLink(f)
-	}
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
 		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
@@ -201,9 +197,10 @@ func (s scene) stream(f record.Flow) (by, why string) {
 		return s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most:
 		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s", unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
-	case exhausted && behind != "":
-		return FullLink, behind
 	case exhausted:
+		if behind, sure := s.behindLink(f); sure {
+			return FullLink, behind
+		}
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
 		return starved(f, fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS)))
@@ -268,16 +265,23 @@ func (s scene) buffer(f record.Flow, waited float64) (by, why string) {
 }
 
 // unlessBehind is a full link where a queue before it is why a flow's buffer or window is
-// full; otherwise what was seen, and how much of a round trip was waiting.
+// full; otherwise what was seen, and how much of a round trip was waiting. Where that is nearly all,
+// the buffer or window is not named as the cause: it may be the queue that fills it.
 func (s scene) unlessBehind(f record.Flow, by, why string) (string, string) {
-	if behind := s.behindLink(f); behind != "" {
+	switch behind, sure := s.behindLink(f); {
+	case sure:
 		return FullLink, behind + ", and a larger " + by + " would only lengthen that queue: " + why
+	case behind != "":
+		return "", fmt.Sprintf("%s; %s%s: a larger %s may only lengthen that queue", why, behind, orCPU, by)
 	}
 	if trip := s.roundTrip(f); trip.grown {
 		why += "; " + trip.String()
 	}
 	return by, why
 }
+
+// orCPU follows where packets were queued if that is not sure.
+const orCPU = ", or for a CPU"
 
 // receiver distinguishes a slow receiver from one whose window is small.
 func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
@@ -312,6 +316,7 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	info := f.SenderInfo
 	lost, missing := resent(f), missing(f)
+	behind, sure := s.behindLink(f)
 	trip := s.roundTrip(f)
 	stands := trip.grown && trip.longerUs >= queuedUs && !trip.few
 	acks, measured := "", false
@@ -334,6 +339,10 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To, f.From, sign)
 	}
 	switch {
+	case sure:
+		return FullLink, behind
+	case behind != "" && !stands && missing < lossy:
+		return "", behind + orCPU
 	case whose == ownQueue:
 		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
 	case asked && whose == unknownQueue:

@@ -6,6 +6,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/hostload"
 )
 
 const (
@@ -18,8 +19,9 @@ const (
 	undelayed = 4
 	// A queue holds nearly all that is in flight when round trips take so many times the least.
 	far = 10
-	// aWhileUs is longer than a host takes to answer that has processors for it.
-	aWhileUs = 1000
+	// wakeUs is longer than a host takes to answer of which each CPU has time left, and aWhileUs
+	// than one takes whose CPUs have not all been read.
+	wakeUs, aWhileUs = 300, 1000
 	// A queue that only this flow fills drops a smaller share of it.
 	loses = 0.01
 )
@@ -52,20 +54,33 @@ func (r roundTrip) String() string {
 // a router's: nearly all that it has in flight waits in a queue of its own direction, and arrives
 // at an even rate, which is that link's; "": nothing does. More in flight, by a larger buffer
 // or window, would only wait longer; and processors that keep a queue filled are fast enough.
-func (s scene) behindLink(f record.Flow) string {
+// Sure: it is a link's queue; otherwise it may be that of a CPU.
+func (s scene) behindLink(f record.Flow) (why string, sure bool) {
 	trip := s.roundTrip(f)
-	if s.known || !trip.grown || trip.few || trip.longerUs < max(aWhileUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || !steady(f.Bins) || s.whose(f) != ownQueue {
-		return ""
+	if s.known || !trip.grown || trip.few || trip.longerUs < max(wakeUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || s.whose(f) != ownQueue {
+		return "", false
 	}
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
-		return ""
+		return "", false
 	}
 	for _, name := range []string{f.From, f.To} {
 		if h, _ := s.Reading(name); h.GeneratorCPU >= most {
-			return ""
+			return "", false
 		}
 	}
-	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
+	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), steady(f.Bins) && (trip.longerUs >= aWhileUs || s.timeLeft(f))
+}
+
+// timeLeft reports whether each CPU of a flow's hosts had time left: packets that wait for a CPU
+// all the time, and not just until it wakes, wait for one that has none.
+func (s scene) timeLeft(f record.Flow) bool {
+	for _, name := range []string{f.From, f.To} {
+		h, _ := s.Reading(name)
+		if c, read := hostload.BusiestOf(h); !read || c.Busy-c.Niced >= Spent {
+			return false
+		}
+	}
+	return true
 }
 
 // losesToo says that a flow with a queue before a full link loses packets as well: each loss

@@ -99,13 +99,32 @@ type side struct {
 func sideOf(run *record.Run) side { return side{run, stats.Of(run)} }
 
 // of are a treatment's trials in a response, and its estimate, also where its own run is
-// judged by something else.
+// judged by something else; without Trials where its flows have no such figure.
 func (s side) of(t *record.Treatment, by metric.Metric) (stats.Side, record.ResponseEstimate) {
+	if s.without(t, by) != "" {
+		return stats.Side{}, record.ResponseEstimate{Response: by.Name, Unit: by.Unit}
+	}
 	values, e := s.inference.Side(s.run.TrialsOf(t.Name), by), by.Estimate(t)
 	if e.Trials == 0 {
 		values.Estimate(&e, s.run.Confidence)
 	}
 	return values, e
+}
+
+// without names the protocols of a treatment's flows if none of these has a metric; "": one has,
+// or there are no flows.
+func (s side) without(t *record.Treatment, by metric.Metric) string {
+	var protocols []string
+	for _, trial := range s.run.TrialsOf(t.Name) {
+		for _, f := range trial.Flows {
+			if by.From(f.Protocol) {
+				return ""
+			}
+			protocols = append(protocols, flow.Of(f.Protocol).Name)
+		}
+	}
+	slices.Sort(protocols)
+	return strings.Join(slices.Compact(protocols), ", ")
 }
 
 // one compares a treatment of both runs; the p-value is not yet corrected.
@@ -118,7 +137,7 @@ func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, ma
 	base, t.FromResponse = from.of(a, by)
 	level, t.ToResponse = to.of(b, by)
 	t.Others = others(by, from, to, a, b)
-	if why := unlike(from.run, to.run, a, b); why != "" {
+	if why := unlike(from, to, a, b, by); why != "" {
 		t.Verdict, t.Why = record.NotComparable, why
 		return t, 1
 	}
@@ -153,17 +172,22 @@ func others(by metric.Metric, from, to side, a, b *record.Treatment) (list []rec
 }
 
 // unlike says why two treatments of one name are not the same treatment.
-func unlike(from, to *record.Run, a, b *record.Treatment) string {
-	for _, f := range from.Factors {
-		mine, ok := settings(from, f.Name, a.Levels[f.Name])
-		others, also := settings(to, f.Name, b.Levels[f.Name])
+func unlike(from, to side, a, b *record.Treatment, by metric.Metric) string {
+	for _, f := range from.run.Factors {
+		mine, ok := settings(from.run, f.Name, a.Levels[f.Name])
+		others, also := settings(to.run, f.Name, b.Levels[f.Name])
 		if ok && also && !slices.Equal(mine, others) {
 			return fmt.Sprintf("the level %q makes other settings", a.Levels[f.Name])
 		}
 	}
+	for i, protocols := range []string{from.without(a, by), to.without(b, by)} {
+		if protocols != "" {
+			return fmt.Sprintf("the flows of the %s run are of %s, which has no %s", []string{"first", "second"}[i], protocols, by.Label)
+		}
+	}
 	var options list
-	options.options(from, to)
-	m, n := flows(from, a.Name), flows(to, b.Name)
+	options.options(from.run, to.run)
+	m, n := flows(from.run, a.Name), flows(to.run, b.Name)
 	var differ []string
 	for _, o := range options {
 		if o.What == "direction" || m != n && slices.Contains([]string{"streams", "latency"}, o.What) {

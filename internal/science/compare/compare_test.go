@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -333,6 +335,27 @@ func TestSingleTrials(t *testing.T) {
 	}
 }
 
+// TestNoSuchFigure: requests and bulk flows are not compared by a figure that only one of the two
+// has, and the other does not have 0 of it.
+func TestNoSuchFigure(t *testing.T) {
+	of := func(protocol, response string) *record.Run {
+		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Responses: []string{response}, Trials: []record.Trial{{
+			Treatment: "measurement", Block: 1, Order: 1, WindowS: 1,
+			Flows: []record.Flow{{From: "client", To: "server", OpenedBy: "client", Connected: true, Protocol: protocol}},
+		}}}
+		conclude.Conclude(run)
+		return run
+	}
+	requests, bulk := of(flow.RR, "transactions"), of(flow.TCP, "goodput")
+	got := Runs(requests, bulk)
+	if one := got.Treatments[0]; got.Comparable || one.Verdict != record.NotComparable || one.Why != "the flows of the first run are of rr, which has no goodput" || one.FromResponse.Trials != 0 || one.ToResponse.Trials != 1 {
+		t.Errorf("requests, then bulk: %+v", one)
+	}
+	if one := Runs(bulk, requests).Treatments[0]; one.Why != "the flows of the first run are of tcp, which has no transaction rate" || one.FromResponse.Trials != 0 {
+		t.Errorf("bulk, then requests: %+v", one)
+	}
+}
+
 // TestMeasurementsValues: what was set on two command lines, and what the records of older
 // versions show of it, is listed where it differs.
 func TestMeasurementsValues(t *testing.T) {
@@ -353,7 +376,7 @@ func TestMeasurementsValues(t *testing.T) {
 	}
 	two := of(2, 0, asked("2s", ""))
 	two.Trials[0].Flows = append(two.Trials[0].Flows, two.Trials[0].Flows[0])
-	if why := unlike(of(10, 0, asked("10s", "")), two, &record.Treatment{Name: "measurement"}, &record.Treatment{Name: "measurement"}); why != "the workload differs: streams 1 → 2" {
+	if why := unlike(sideOf(of(10, 0, asked("10s", ""))), sideOf(two), &record.Treatment{Name: "measurement"}, &record.Treatment{Name: "measurement"}, metric.Goodput); why != "the workload differs: streams 1 → 2" {
 		t.Errorf("what cannot be compared: %q", why)
 	}
 	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", From: "default", To: "100 Mbit/s"}}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
@@ -87,6 +88,9 @@ func programName(command string) string {
 // readSnapshot reads what linerate snapshot has written; "-": standard input.
 func readSnapshot(s streams, file string) (snapshot record.HostSnapshot, err error) {
 	text, err := readBounded(s, file, largestSnapshot)
+	if errors.Is(err, fs.ErrNotExist) {
+		return snapshot, fmt.Errorf("%w: expected a file of linerate snapshot", err)
+	}
 	if err != nil {
 		return snapshot, err
 	}

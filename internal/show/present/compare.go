@@ -166,18 +166,15 @@ func nothingElse(c *record.Comparison) string {
 // compared is the table of treatments.
 func compared(c *record.Comparison) *document.Table {
 	by, _ := metric.Find(c.Response)
-	estimate := func(g record.Estimate, e record.ResponseEstimate) record.ResponseEstimate {
-		if by.Name == metric.Goodput.Name {
-			return record.ResponseEstimate{Mean: g.MeanBps, Low: g.LowBps, High: g.HighBps, Half: g.HalfBps, Trials: 1}
-		}
-		return e
-	}
 	largest := 0.0
 	for _, t := range c.Treatments {
-		largest = max(largest, estimate(t.From, t.FromResponse).Mean, estimate(t.To, t.ToResponse).Mean)
+		largest = max(largest, t.FromResponse.Mean, t.ToResponse.Mean)
 	}
 	m := &view.Measure{Metric: by, Shown: number.Scale{Scale: by.Scale(c.Unit, largest)}}
 	figure := func(e record.ResponseEstimate) document.Cell {
+		if e.Trials == 0 {
+			return document.Cell{Text: "–"}
+		}
 		mean, spread := m.Figure(e)
 		return document.Cell{Text: mean, Spread: spread}
 	}
@@ -193,7 +190,7 @@ func compared(c *record.Comparison) *document.Table {
 			against.Text, against.Interval = m.Against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
 			sizes, intervals = true, intervals || against.Interval != ""
 		}
-		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(estimate(t.From, t.FromResponse)), figure(estimate(t.To, t.ToResponse)), against}})
+		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(t.FromResponse), figure(t.ToResponse), against}})
 	}
 	what, of := "Ratios", "to"
 	if by.Signed {
