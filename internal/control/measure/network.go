@@ -78,7 +78,7 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 		}
 		best := limits.Direct(rate, frame, len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
-			best.Why = "unknown: this host's interface reports no speed"
+			best.Why = "unknown: this host's interface has no hardware that reports a speed"
 		}
 		return best
 	}

@@ -1,5 +1,7 @@
 package record
 
+import "linerate/internal/model/unit"
+
 // Outage is what events at an instant of the window did to a flow.
 type Outage struct {
 	AtS float64 `json:"at_s"` // from the window's beginning
@@ -8,6 +10,10 @@ type Outage struct {
 	// happens without any event.
 	LostS       float64 `json:"lost_s"`
 	ResolutionS float64 `json:"resolution_s"`
+	// LostAtMostS: of readings at intervals LostS is the time between those that show that
+	// nothing came, and this the time between the ones before and after, which show that
+	// something did. With the time of each packet it is LostS, or where that is 0, ResolutionS.
+	LostAtMostS float64 `json:"lost_at_most_s"`
 	// Resumed: it came again before the next event and the window's end; if not, LostS
 	// goes as far as that.
 	Resumed bool `json:"resumed"`
@@ -18,6 +24,15 @@ type Outage struct {
 	Moved  bool     `json:"moved"`
 	// Withdrawn: one of the interfaces of Before is one by which no flow came any more.
 	Withdrawn bool `json:"withdrawn"`
+}
+
+// SpellLost spells a lost time by its bounds: "214 ms", or "1.5 s to 2.5 s".
+func SpellLost(leastS, mostS float64) string {
+	least, most := unit.FormatSeconds(leastS), unit.FormatSeconds(max(leastS, mostS))
+	if least == most {
+		return least
+	}
+	return least + " to " + most
 }
 
 // Outages are what events at an instant did to the flows of a treatment's trials
@@ -39,7 +54,9 @@ type OutageGroup struct {
 	// Moved came by another path than before; Stopped did not come again in time.
 	Moved   int `json:"moved"`
 	Stopped int `json:"stopped"`
-	// LostS is the median of the flows' lost times, and MostLostS the longest.
-	LostS     float64 `json:"lost_s"`
-	MostLostS float64 `json:"most_lost_s"`
+	// LostS and LostAtMostS are the medians of the flows' lost times, and MostLostS is the longest
+	// LostS.
+	LostS       float64 `json:"lost_s"`
+	LostAtMostS float64 `json:"lost_at_most_s"`
+	MostLostS   float64 `json:"most_lost_s"`
 }

@@ -71,10 +71,11 @@ func lossOf(fault record.Event, windowS float64) string {
 
 func silenceOf(flow record.Flow, o record.Outage) string {
 	text := fmt.Sprintf("flow %s: %s received nothing from %s ", flow.ID, flow.To, flow.From)
+	lost := record.SpellLost(o.LostS, o.LostAtMostS)
 	if o.Resumed {
-		return text + fmt.Sprintf("for %.2f s", o.LostS)
+		return text + "for " + lost
 	}
-	return text + fmt.Sprintf("for the last %.2f s", o.LostS)
+	return text + "for the last " + lost
 }
 
 func carrierFix(fault record.Event, alone bool) []string {

@@ -244,7 +244,7 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 		dead, to = hops[at], prefix
 		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
 		if late >= 0 {
-			evidence = append(evidence, fmt.Sprintf("flow %s to %s got nothing for the last %.2f s", flow.ID, destination, flow.Outages[late].LostS))
+			evidence = append(evidence, silenceOf(flow, flow.Outages[late]))
 		} else if flow.Error != "" {
 			evidence = append(evidence, fmt.Sprintf("flow %s to %s: %s", flow.ID, destination, flow.Error))
 		} else {

@@ -145,7 +145,7 @@ func timed(receiver record.HostReading, f *record.Flow) detector {
 		if before <= from || usual == 0 {
 			return false
 		}
-		return judge(o, longest(i+1), to-last, chance*usual)
+		return judge(o, longest(i+1), to-last, chance*usual, 0)
 	}
 }
 
@@ -179,7 +179,7 @@ func sampled(receiver record.HostReading, f *record.Flow) detector {
 		if silent >= 0 {
 			tail = to - silent
 		}
-		return came && judge(o, silence, tail, max(chance*usual, 2*interval))
+		return came && judge(o, silence, tail, max(chance*usual, 2*interval), interval)
 	}
 }
 
@@ -188,13 +188,15 @@ func sampled(receiver record.HostReading, f *record.Flow) detector {
 const minStopNs = int64(300e6)
 
 // judge holds the longest silence after an event, and the one that had not ended,
-// against the longest that means nothing.
-func judge(o *record.Outage, silence, tail, resolution int64) bool {
+// against the longest that means nothing. Either may have begun an interval earlier, and the
+// first have ended one later.
+func judge(o *record.Outage, silence, tail, resolution, interval int64) bool {
 	o.ResolutionS = seconds(resolution)
-	o.Resumed = tail <= max(silence, resolution, minStopNs)
-	if !o.Resumed {
-		silence = tail
+	longer := 2 * interval
+	if o.Resumed = tail <= max(silence, resolution, minStopNs); !o.Resumed {
+		silence, longer = tail, interval
 	}
+	o.LostAtMostS = seconds(max(silence, resolution) + longer)
 	if silence > resolution {
 		o.LostS = seconds(silence)
 	}

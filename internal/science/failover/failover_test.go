@@ -73,6 +73,9 @@ func spell(f record.Flow) string {
 	var list []string
 	for _, o := range f.Outages {
 		text := fmt.Sprintf("at %g s lost %.0f of %.0f ms", o.AtS, 1e3*o.LostS, 1e3*o.ResolutionS)
+		if o.LostAtMostS != max(o.LostS, o.ResolutionS) {
+			text += fmt.Sprintf(" at most %.0f", 1e3*o.LostAtMostS)
+		}
 		for i, is := range []bool{o.Moved, o.Withdrawn, !o.Resumed} {
 			if is {
 				text += []string{" moved", " withdrawn", " stopped"}[i]
@@ -130,7 +133,7 @@ func TestOutages(t *testing.T) {
 	if len(sums) != 1 || strings.Join(sums[0].What, ", ") != "x: first, y: second" || sums[0].ResolutionS != 0.008 {
 		t.Fatalf("%+v", sums)
 	}
-	if got, want := sums[0].Withdrawn, (record.OutageGroup{Flows: 3, Moved: 2, Stopped: 1, LostS: 0.215, MostLostS: 1.999}); got != want {
+	if got, want := sums[0].Withdrawn, (record.OutageGroup{Flows: 3, Moved: 2, Stopped: 1, LostS: 0.215, LostAtMostS: 0.215, MostLostS: 1.999}); got != want {
 		t.Errorf("withdrawn %+v, want %+v", got, want)
 	}
 	if g := sums[0].Others; g.Flows != 6 || g.Moved != 1 || g.Stopped != 2 || g.LostS != 0.15 {
@@ -174,10 +177,10 @@ func TestOutagesBySight(t *testing.T) {
 		bins []int64
 		want string
 	}{
-		"a gap":                {bins(11, 12, 13, 14), "at 1 s lost 400 of 200 ms"},
-		"too short to resolve": {bins(11, 12), "at 1 s lost 0 of 200 ms"},
-		"as before":            {bins(3, 4, 5, 6, 11, 12, 13, 14), "at 1 s lost 0 of 800 ms"},
-		"to the end":           {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29), "at 1 s lost 1500 of 200 ms stopped"},
+		"a gap":                {bins(11, 12, 13, 14), "at 1 s lost 400 of 200 ms at most 600"},
+		"too short to resolve": {bins(11, 12), "at 1 s lost 0 of 200 ms at most 400"},
+		"as before":            {bins(3, 4, 5, 6, 11, 12, 13, 14), "at 1 s lost 0 of 800 ms at most 1000"},
+		"to the end":           {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29), "at 1 s lost 1500 of 200 ms at most 1600 stopped"},
 		"silent before":        {bins(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), ""},
 		"samples are short":    {bins()[:20], ""},
 	} {

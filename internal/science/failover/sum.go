@@ -12,7 +12,7 @@ import (
 // something happened; none: nothing did, or no reading shows what followed. Faults of
 // several trials are one entry if the same happened, at the instant of the first.
 func Sum(trials []record.Trial) (list []record.Outages) {
-	var lost [][2][]float64 // of flows that were withdrawn, and of others
+	var lost, most [][2][]float64 // of flows that were withdrawn, and of others
 	var resolutions [][]float64
 	for _, t := range trials {
 		for _, f := range t.Flows {
@@ -23,23 +23,25 @@ func Sum(trials []record.Trial) (list []record.Outages) {
 				})
 				if i < 0 {
 					i, list = len(list), append(list, record.Outages{AtS: o.AtS, What: happened})
-					lost, resolutions = append(lost, [2][]float64{}), append(resolutions, nil)
+					lost, most, resolutions = append(lost, [2][]float64{}), append(most, [2][]float64{}), append(resolutions, nil)
 				}
 				sum := &list[i]
 				resolutions[i] = append(resolutions[i], o.ResolutionS)
-				group, times := &sum.Others, &lost[i][1]
+				group, which := &sum.Others, 1
 				if o.Withdrawn {
-					group, times = &sum.Withdrawn, &lost[i][0]
+					group, which = &sum.Withdrawn, 0
 				}
 				add(group, o)
-				*times = append(*times, o.LostS)
+				lost[i][which] = append(lost[i][which], o.LostS)
+				most[i][which] = append(most[i][which], o.LostAtMostS)
 			}
 		}
 	}
 	for i := range list {
 		list[i].ResolutionS = stats.Median(resolutions[i])
-		list[i].Withdrawn.LostS = stats.Median(lost[i][0])
-		list[i].Others.LostS = stats.Median(lost[i][1])
+		for which, group := range []*record.OutageGroup{&list[i].Withdrawn, &list[i].Others} {
+			group.LostS, group.LostAtMostS = stats.Median(lost[i][which]), stats.Median(most[i][which])
+		}
 	}
 	slices.SortStableFunc(list, func(a, b record.Outages) int { return cmp.Compare(a.AtS, b.AtS) })
 	return list

@@ -19,7 +19,7 @@ func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + unit.FormatRate(rateCap)}
 	}
 	if math.IsInf(best.Bps, 1) {
-		return Limit{Why: "unknown: neither end's interface reports a speed"}
+		return Limit{Why: "unknown: neither end's interface has hardware that reports a speed"}
 	}
 	return best
 }

@@ -18,7 +18,7 @@ func TestDirect(t *testing.T) {
 		{300e6, Frame{Shaped: true, Shaper: "cake on client.eth0", Overhead: -10}, 1, 0, 300e6 * 1448 / 1504, "cake on client.eth0: 300 Mbit/s × 1448/1504"},
 		{1e9, Frame{}, 40, 100e6, 1e9 * 1448 / 1538, "1 Gbit/s × 1448/1538"},
 		{0, Frame{}, 1, 50e6, 50e6, "cap of 50 Mbit/s"},
-		{0, Frame{}, 8, 0, 0, "unknown: neither end's interface reports a speed"},
+		{0, Frame{}, 8, 0, 0, "unknown: neither end's interface has hardware that reports a speed"},
 	} {
 		if got := Direct(test.rate, test.frame, test.flows, test.cap); got.Bps != test.bps || got.Why != test.why {
 			t.Errorf("%+v: %+v", test, got)

@@ -12,20 +12,20 @@ import (
 
 // LostFor spells how long flows of a group received nothing: the median, and the longest.
 func LostFor(g record.OutageGroup, resolutionS float64) string {
-	text := unit.FormatSeconds(g.LostS)
+	text := record.SpellLost(g.LostS, g.LostAtMostS)
 	switch {
 	case g.Flows == 0:
 		return "–"
 	case g.Stopped == g.Flows:
 		return "the rest of the window"
 	case g.LostS == 0:
-		text = "less than " + unit.FormatSeconds(resolutionS)
+		text = "less than " + unit.FormatSeconds(max(resolutionS, g.LostAtMostS))
 	}
 	switch most := unit.FormatSeconds(g.MostLostS); {
 	case g.Stopped > 0:
 		text += fmt.Sprintf(" (%d of %d for the rest of the window)", g.Stopped, g.Flows)
 	case g.MostLostS > max(g.LostS, resolutionS) && most != unit.FormatSeconds(g.LostS):
-		text += " (at most " + most + ")"
+		text += " (longest " + most + ")"
 	}
 	return text
 }

@@ -77,7 +77,7 @@ func TestCaptions(t *testing.T) {
 	for _, blocks := range []int{1, 4} {
 		run := sciencetest.Few(blocks, 4, 0)
 		for i := range run.Trials {
-			run.Trials[i].LimitBps, run.Trials[i].LimitWhy = 0, "unknown: neither end's interface reports a speed"
+			run.Trials[i].LimitBps, run.Trials[i].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
 			run.Trials[i].GoodputBps *= 1 - 0.01*float64(i)
 		}
 		conclude.Conclude(run)

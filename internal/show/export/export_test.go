@@ -69,8 +69,8 @@ func TestRows(t *testing.T) {
 			`mine-7,1,2,'=1+1,goodput,bps,3.333333333333333e+08,9e+08,one; two`,
 		},
 		"outages": {
-			"run,trial,block,treatment,flow,at_s,lost_s,resolution_s,resumed,moved,withdrawn,before,after",
-			`mine-7,1,2,'=1+1,f2,0.5,0.25,0.001,true,true,true,a.x b.y,a.z`,
+			"run,trial,block,treatment,flow,at_s,lost_s,lost_at_most_s,resolution_s,resumed,moved,withdrawn,before,after",
+			`mine-7,1,2,'=1+1,f2,0.5,0.25,0.25,0.001,true,true,true,a.x b.y,a.z`,
 		},
 		"search": {
 			"run,trial,block,treatment,step,asked_bps,offered_bps,received_bps,window_s,sent,lost,lost_share,confirms,pass,places",

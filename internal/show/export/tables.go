@@ -59,7 +59,7 @@ var Tables = []Table{
 			"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us latency_p99_us latency_p999_us " +
 			"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
 	{"outages", "one row per flow and event of a trial: for how long it received nothing, and its path before and after",
-		ofTrials("flow at_s lost_s resolution_s resumed moved withdrawn before after"), outageRows},
+		ofTrials("flow at_s lost_s lost_at_most_s resolution_s resumed moved withdrawn before after"), outageRows},
 	{"search", "one row per trial of a search for a loss-free rate",
 		ofTrials("step asked_bps offered_bps received_bps window_s sent lost lost_share confirms pass places"), searchRows},
 	{"find_max", "one row per trial of a search for the highest rate that meets an objective",

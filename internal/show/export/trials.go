@@ -116,7 +116,7 @@ func outageRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
-				add(f.ID, o.AtS, o.LostS, o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn, strings.Join(o.Before, " "), strings.Join(o.After, " "))
+				add(f.ID, o.AtS, o.LostS, max(o.LostS, o.LostAtMostS), o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn, strings.Join(o.Before, " "), strings.Join(o.After, " "))
 			}
 		}
 	})

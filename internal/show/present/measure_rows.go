@@ -66,9 +66,9 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
 	if more := g.Sent - g.Received - g.Lost; more > 0 {
-		became += fmt.Sprintf(", %s in flight or lost at the end of the window", unit.FormatCount(more))
+		became += fmt.Sprintf(", %s more in flight or lost at the end of the window than at its beginning", unit.FormatCount(more))
 	} else if more < 0 {
-		became += fmt.Sprintf(", %s in flight at the window's beginning", unit.FormatCount(-more))
+		became += fmt.Sprintf(", %s fewer in flight at the end of the window than at its beginning", unit.FormatCount(-more))
 	}
 	var rows [][]string
 	if size := float64(d.ReceivedBytes) / float64(max(g.Received, 1)); size > 0 {

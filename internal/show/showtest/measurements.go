@@ -129,7 +129,7 @@ func Measurements() map[string]*record.Measure {
 	doubt := all["in doubt"]
 	doubt.Trust = append(doubt.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	doubt.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0, "unknown: neither end's interface reports a speed"
+	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
 	doubt.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	doubt.Flows[1].Error = "connection reset by the peer"
 	doubt.Run, doubt.Page = "measure-2026-03-02-09-30-00", "measurements/after-the-new-cable/report.html"

@@ -33,8 +33,8 @@ func TestMeasureTextDatagrams(t *testing.T) {
                               941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                               942 Mbit/s by interval
           lost 0.048 %        480 datagrams; 1,000,000 sent, 999,500 received, 3
-                              reordered, 1 duplicates, 20 in flight or lost at
-                              the end of the window
+                              reordered, 1 duplicates, 20 more in flight or lost
+                              at the end of the window than at its beginning
           jitter 12.3 µs      RFC 3550: smoothed difference between the spacing
                               of datagrams as sent and as received
           delay p50 20.0 µs   above the fastest datagram; p90 40.5 µs, p99
@@ -135,7 +135,7 @@ func TestMeasureTextNeverSent(t *testing.T) {
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Received += 67
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 in flight at the window's beginning") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 fewer in flight at the end of the window than at its beginning") {
 		t.Errorf("%s", got)
 	}
 }
@@ -403,7 +403,7 @@ func TestMeasureTextTells(t *testing.T) {
 	m := showtest.Measurement(40)
 	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface reports a speed"
+	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
 	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	m.Flows[39].Error = "connection reset by the peer"
 	for _, width := range []int{60, 80, 120} {
