@@ -14,7 +14,7 @@ type Step struct {
 	Number  int     // from 1
 	RateBps float64 // of all flows of datagrams together; 0: as much as can be
 	Window  time.Duration
-	// Confirms: what the search has found is to stand it.
+	// Confirms: it is of the full length, and its rate is the result if that passes enough of these.
 	Confirms bool
 }
 

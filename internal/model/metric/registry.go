@@ -79,7 +79,7 @@ var (
 		About: "datagrams received per second; of flows with `frame`, each is a frame",
 	}, datagramRate)
 	LossFree = Metric{
-		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate without loss was searched",
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate was confirmed",
 		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), of a workload with `loss_free`; 0 if every rate lost datagrams",
 		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
@@ -278,9 +278,9 @@ func ofProbe(of func(*record.Latency) float64) func(*record.Measure) []Reading {
 	})
 }
 
-// searched is the rate of a search; false: there was none.
+// searched is the rate of a search; false: there was none, or it ended too early to tell.
 func searched(l *record.LossFree) (float64, bool) {
-	if l == nil {
+	if l == nil || l.Open() {
 		return 0, false
 	}
 	return l.RateBps, true

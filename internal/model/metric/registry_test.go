@@ -1,6 +1,10 @@
 package metric
 
-import "testing"
+import (
+	"testing"
+
+	"linerate/internal/model/record"
+)
 
 // TestRegistry: each metric has what its users need, once.
 func TestRegistry(t *testing.T) {
@@ -25,6 +29,21 @@ func TestFormat(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestOpenSearch: a search that ended too early to confirm a rate has none, and not a rate of 0,
+// which one has whose trials all lost.
+func TestOpenSearch(t *testing.T) {
+	for _, c := range []struct {
+		rate  float64
+		pass  bool
+		known bool
+	}{{1e6, true, true}, {0, true, false}, {0, false, true}} {
+		trial := record.Trial{LossFree: &record.LossFree{RateBps: c.rate, Trials: []record.LossTrial{{Pass: c.pass}, {}}}}
+		if got, known := LossFree.Value(&trial); got != c.rate || known != c.known {
+			t.Errorf("%+v: %g, %t", c, got, known)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package record
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // LossFree is the result of the search for the highest rate at which datagrams are
 // not lost (RFC 2544, section 26.1: throughput). Rates are of payload, all flows
@@ -36,6 +39,12 @@ type LossFree struct {
 	Trials []LossTrial `json:"trials"`
 }
 
+// Open reports whether the search ended before a rate was confirmed, though some trials lost
+// nothing. A search without such trials has 0 as its result.
+func (l *LossFree) Open() bool {
+	return l.RateBps == 0 && slices.ContainsFunc(l.Trials, func(t LossTrial) bool { return t.Pass })
+}
+
 // What keeps a search from trying more.
 const (
 	BoundedBySender = "sender" // it can make no more
@@ -58,7 +67,8 @@ type LossTrial struct {
 	// LostShare is of the datagrams that were expected: those that arrived, and the lost. Others
 	// of Sent are on their way at the window's end, or nothing after them has arrived yet.
 	LostShare float64 `json:"lost_share"`
-	// Confirms: it was to confirm the rate, and is of the full length.
+	// Confirms: it is of the full length, and one of those that confirm its rate if none of these
+	// loses.
 	Confirms bool        `json:"confirms,omitempty"`
 	Pass     bool        `json:"pass"`
 	Places   []LossPlace `json:"places,omitempty"`

@@ -8,7 +8,9 @@
 // walks up or down from there in steps that double, and halves what is left
 // between (in logarithms). Loss is noisy. So a search trial that lost little is
 // made again before it counts, and the rate that comes out has to pass several
-// longer trials, of which none may lose; if one does, the search goes on below.
+// longer trials, of which none may lose; if one does, the search goes on below. If it lost
+// clearly, queues took the excess of the shorter trials: the search goes on from what arrived,
+// with longer trials alone.
 //
 // Nothing is measured here and nothing waits: everything follows from the list of
 // trials.
@@ -63,10 +65,17 @@ type state struct {
 	passes       int     // rates below upper that passed
 	refused      int     // trials that lost
 	came         float64 // what arrived when upper was tried
+	// sustained is the least that arrived in a trial of the full length that lost clearly. Of more
+	// than that shorter trials tell nothing, since queues take it for a while. Unbounded: there
+	// was none.
+	sustained float64
 }
 
+// queues reports whether queues hid in shorter trials what a longer one lost.
+func (at state) queues() bool { return at.sustained != unbounded }
+
 // Next is the rate to try next, in bit/s (0: as fast as the senders can), and
-// whether the trial is one of those that confirm. More is false when the search is
+// whether the trial is as long as those that confirm. More is false when the search is
 // over.
 func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool) {
 	if len(made) == 0 {
@@ -84,7 +93,7 @@ func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool
 		return asked(at.lower), true, at.confirmed < s.Repeats
 	case at.lower > 0:
 		up := at.lower * (1 + s.Resolution*math.Pow(2, float64(at.passes-1)))
-		return min(up, math.Sqrt(at.lower*at.upper)), false, true
+		return min(up, math.Sqrt(at.lower*at.upper)), at.queues(), true
 	}
 	rate = at.upper * max(0.5, 1-s.Resolution*math.Pow(2, float64(at.refused-1)))
 	if at.refused == 1 || at.came < rate {
@@ -94,7 +103,7 @@ func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool
 		rate = at.upper / 16
 	}
 	rate = min(rate, at.upper*(1-s.Resolution))
-	return rate, false, rate > 0 && rate >= least(made[0])
+	return rate, at.queues(), rate > 0 && rate >= least(made[0])
 }
 
 // least is the lowest rate that makes sense in a trial of that length.
@@ -135,7 +144,7 @@ func (s Search) short(t record.LossTrial) bool {
 func (s Search) slack() float64 { return max(s.Resolution, 0.01) }
 
 func (s Search) look(made []record.LossTrial) (at state) {
-	at.upper = unbounded
+	at.upper, at.sustained = unbounded, unbounded
 	able := 0.0 // the most that the senders made
 	for _, t := range made {
 		able = max(able, t.OfferedBps)
@@ -162,10 +171,13 @@ func (s Search) look(made []record.LossTrial) (at state) {
 		if rate := offered(t); rate <= at.upper {
 			at.upper, at.came = rate, t.ReceivedBps
 		}
+		if t.Confirms && t.LostShare > s.Loss+much && t.ReceivedBps > 0 {
+			at.sustained = min(at.sustained, t.ReceivedBps)
+		}
 	}
 	passed := map[float64]bool{}
 	for _, t := range passing {
-		if level(t) >= at.upper && at.upper != unbounded {
+		if level(t) >= at.upper && at.upper != unbounded || level(t) > at.sustained && !t.Confirms {
 			continue
 		}
 		passed[level(t)] = true

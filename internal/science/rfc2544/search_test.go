@@ -17,6 +17,7 @@ type wire struct {
 	chance           func(asked float64) float64 // share that is lost whatever the rate
 	collapse         bool                        // beyond its capacity it carries a tenth
 	stalled          func() bool                 // the sender makes half of what it was asked for
+	queue            float64                     // it takes so many times the capacity for a short trial
 }
 
 func (w wire) trial(asked, allowed float64, confirms bool) record.LossTrial {
@@ -27,8 +28,12 @@ func (w wire) trial(asked, allowed float64, confirms bool) record.LossTrial {
 	if w.stalled != nil && w.stalled() {
 		t.OfferedBps /= 2
 	}
-	t.ReceivedBps = min(t.OfferedBps, w.capacity)
-	if w.collapse && t.OfferedBps > w.capacity {
+	capacity := w.capacity
+	if !confirms && w.queue > 0 && t.OfferedBps <= w.queue*capacity {
+		capacity = t.OfferedBps
+	}
+	t.ReceivedBps = min(t.OfferedBps, capacity)
+	if w.collapse && t.OfferedBps > capacity {
 		t.ReceivedBps = w.capacity / 10
 	}
 	if w.chance != nil {
@@ -61,6 +66,7 @@ func TestSearch(t *testing.T) {
 	}{
 		"a queue":               {wire{capacity: 95.6e6, sender: 20e9}, Search{Resolution: 0.01, Repeats: 2}, 7, ""},
 		"a known most":          {wire{capacity: 95.6e6, sender: 20e9}, Search{Most: 100e6, Resolution: 0.01, Repeats: 2}, 8, ""},
+		"a long queue":          {wire{capacity: 48.61e6, sender: 20e9, queue: 1.2}, Search{Resolution: 0.01, Repeats: 2}, 15, ""},
 		"livelock":              {wire{capacity: 1e9, sender: 20e9, collapse: true}, Search{Resolution: 0.01, Repeats: 2}, 20, ""},
 		"a share may be lost":   {wire{capacity: 1e9, sender: 20e9}, Search{Loss: 0.05, Resolution: 0.01, Repeats: 3}, 12, ""},
 		"the sender is slow":    {wire{capacity: 1e9, sender: 8e8}, Search{Resolution: 0.01, Repeats: 2}, 3, record.BoundedBySender},
@@ -82,7 +88,7 @@ func TestSearch(t *testing.T) {
 		}
 		n := 0
 		for _, m := range made {
-			if m.Confirms {
+			if m.Confirms && m.Pass && m.OfferedBps == l.RateBps {
 				n++
 			}
 		}
