@@ -168,6 +168,9 @@ func responses(o Options) (names []string) {
 		add(metric.LossFree)
 	case p.Transactional():
 		add(metric.Transactions, metric.LatencyP50, metric.LatencyP99)
+		if p.Application {
+			add(metric.Errors)
+		}
 	case p.Transport == flow.UDP:
 		add(metric.Goodput, metric.Lost, metric.Jitter)
 	default:

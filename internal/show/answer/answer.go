@@ -166,6 +166,8 @@ func brief(c *record.Conclusion) string {
 		rest += lost(c)
 	}
 	switch e := estimate(b, r); {
+	case e.Trials == 0:
+		return headline
 	case r.Name == metric.Transactions.Name && e.Confidence == 0:
 		figure = unit.FormatCount(int64(math.Round(e.Mean))) + " transactions/s"
 	case r.Name != metric.Goodput.Name:
@@ -174,14 +176,28 @@ func brief(c *record.Conclusion) string {
 	return figure + rest
 }
 
-// lost is what was lost of the datagrams of a run that compares nothing, behind its figure, in
-// each condition: ", 98.84 % lost"; empty: it had none.
+// lost is what was lost of the datagrams of a run that compares nothing, or failed of its
+// requests, behind its figure, in each condition: ", 98.84 % lost"; empty: it had none.
 func lost(c *record.Conclusion) string {
-	r, known := responseOf(c, metric.Lost.Name)
+	return beside(c, metric.Lost, " lost", 0) + failed(c)
+}
+
+// failed is lost of requests.
+func failed(c *record.Conclusion) string {
+	return beside(c, metric.Errors, " errors", math.SmallestNonzeroFloat64)
+}
+
+// beside spells a metric behind the figure of a run that compares nothing, in each condition that
+// has so much of it at least.
+func beside(c *record.Conclusion, m metric.Metric, name string, least float64) string {
+	r, known := responseOf(c, m.Name)
 	var parts []string
 	for _, at := range c.Conditions {
-		if known && at.Baseline != nil && estimate(at.Baseline, r).Trials > 0 {
-			parts = append(parts, value(c, at.Baseline, r)+" lost"+words.ForName(at.Name))
+		if !known || at.Baseline == nil {
+			continue
+		}
+		if e := estimate(at.Baseline, r); e.Trials > 0 && e.Mean >= least {
+			parts = append(parts, value(c, at.Baseline, r)+name+words.ForName(at.Name))
 		}
 	}
 	if len(parts) == 0 {
@@ -246,6 +262,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			a.Headline += ofLimit(c, b) + ofPath(c)
 		}
+		a.Headline += failed(c)
 		if c.Trials == 1 {
 			a.Headline += ", in a single trial"
 		}
@@ -274,12 +291,16 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		}
 	}
 	for _, name := range others {
-		if r, known := responseOf(c, name); known {
+		if r, known := responseOf(c, name); known && (name != metric.Errors.Name || failed(c) == "") {
 			var parts []string
 			for _, at := range list {
 				parts = append(parts, figure(at, r))
 			}
-			a.Statements = append(a.Statements, r.Label+" is "+words.FirstFew(parts, "and"))
+			is := " is "
+			if name == metric.Errors.Name {
+				is = " are "
+			}
+			a.Statements = append(a.Statements, r.Label+is+words.FirstFew(parts, "and"))
 		}
 	}
 	return a

@@ -417,6 +417,14 @@ func TestBrief(t *testing.T) {
 	if got := Brief(measured.Conclusion); !strings.Contains(got, "956.1 Mbit/s, 98.8 % lost, ") || !strings.HasSuffix(got, " % of the limit of the ends' interfaces") {
 		t.Errorf("with loss: %q", got)
 	}
+	measured.Conclusion.Conditions[0].Baseline.Responses[0] = record.ResponseEstimate{Response: "errors", Mean: 1, Trials: 1}
+	if got, headline := Brief(measured.Conclusion), Conclusion(measured.Conclusion).Headline; !strings.Contains(got, ", 100 % errors") || !strings.Contains(headline, ", 100 % errors, in a single trial") {
+		t.Errorf("with errors: %q; %q", got, headline)
+	}
+	measured.Conclusion.Conditions[0].Baseline.Responses[0].Mean = 0
+	if got := Brief(measured.Conclusion); strings.Contains(got, "errors") {
+		t.Errorf("without errors: %q", got)
+	}
 	for _, one := range concluded(t) {
 		conclude.Conclude(one.run)
 		c := one.run.Conclusion

@@ -48,7 +48,11 @@ func Applications(v *view.View) *document.Table {
 		}
 		t.AddSection(name)
 		for _, p := range sum.Phases {
-			t.Add(phaseWords[p.Phase], unit.FormatCount(p.Times.Count), number.Microseconds(p.Times.P50Us), number.Microseconds(p.Times.P99Us), "")
+			row := []string{phaseWords[p.Phase], unit.FormatCount(p.Times.Count)}
+			for _, shown := range []float64{0.5, 0.99} {
+				row = append(row, percentile(p.Times, shown))
+			}
+			t.Add(append(row, "")...)
 		}
 		if slow := Slowest(sum); slow != "" {
 			t.Add("slowest 0.1 %", unit.FormatCount(sum.Slow.Count), "", "", "from "+number.Microseconds(sum.Slow.LeastUs)+" on, by "+slow)
@@ -58,6 +62,21 @@ func Applications(v *view.View) *document.Table {
 		return nil
 	}
 	return t
+}
+
+// percentile spells one of a distribution, and what it is where there are too few values:
+// "55.9 ms, 2nd slowest".
+func percentile(d *record.Distribution, quantile float64) string {
+	for _, p := range d.Percentiles() {
+		if p.Quantile == quantile {
+			text := number.Microseconds(p.Us)
+			if p.Rank != "" {
+				text += ", " + record.Slowest(quantile, d.Count)
+			}
+			return text
+		}
+	}
+	return "–"
 }
 
 // PhaseName is a phase in words.

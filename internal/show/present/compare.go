@@ -39,6 +39,7 @@ func Compare(c *record.Comparison, all bool) document.Document {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), called(c, run), run.Doubts[0]))
 		}
 	}
+	out.Warnings = append(out.Warnings, errors(c)...)
 	if all || c.Comparable && c.From.Study == c.To.Study {
 		out.Summary = append(out.Summary, differences(c, all))
 	} else {
@@ -163,6 +164,21 @@ func nothingElse(c *record.Comparison) string {
 	return "Nothing else is known to differ: hosts, network and study are the same."
 }
 
+// errors are the shares of requests that failed, which the other figures count as well; none: none
+// failed in either run.
+func errors(c *record.Comparison) (list []string) {
+	m := metric.Errors
+	for _, t := range c.Treatments {
+		for _, o := range t.Others {
+			if o.Response == m.Name && o.From.Mean+o.To.Mean > 0 {
+				list = append(list, fmt.Sprintf("%s of the requests of %s failed, and %s of %s: rates and latencies count these, too",
+					m.FormatIn(c.Unit, o.From.Mean), called(c, c.From), m.FormatIn(c.Unit, o.To.Mean), called(c, c.To)))
+			}
+		}
+	}
+	return list
+}
+
 // compared is the table of treatments.
 func compared(c *record.Comparison) *document.Table {
 	by, _ := metric.Find(c.Response)
@@ -226,14 +242,22 @@ func beside(c *record.Comparison) *document.Table {
 			if !known || one && i > 0 {
 				continue
 			}
-			name, ratio := m.Label, ""
+			name, ratio := m.Of([]record.ResponseEstimate{o.From, o.To}).Label, ""
 			if len(c.Treatments) > 1 && !one {
 				name = t.Name + ", " + name
 			}
 			if !m.Signed && o.From.Mean > 0 && o.To.Mean > 0 {
 				ratio = fmt.Sprintf("%s×", number.Significant(o.To.Mean/o.From.Mean, 3))
 			}
-			table.Add(name, m.FormatIn(c.Unit, o.From.Mean), m.FormatIn(c.Unit, o.To.Mean), ratio)
+			row := []string{name}
+			for _, e := range []record.ResponseEstimate{o.From, o.To} {
+				text := m.FormatIn(c.Unit, e.Mean)
+				if place, _, of := strings.Cut(e.Rank, " of "); of {
+					text += ", " + place
+				}
+				row = append(row, text)
+			}
+			table.Add(append(row, ratio)...)
 		}
 	}
 	return table.OrNil()

@@ -59,6 +59,31 @@ func TestOneProbe(t *testing.T) {
 	}
 }
 
+// TestBesideErrors: what is no percentile of too few requests is not called one, and requests that
+// failed are named in a warning.
+func TestBesideErrors(t *testing.T) {
+	of := func(mean float64, rank string) record.ResponseEstimate {
+		return record.ResponseEstimate{Mean: mean, Trials: 1, Rank: rank}
+	}
+	c := &record.Comparison{From: record.ComparedRun{ID: "a"}, To: record.ComparedRun{ID: "b"}, Treatments: []record.ComparedTreatment{{Name: "measurement", Others: []record.ComparedResponse{
+		{Response: "latency_p99", From: of(55930, "2nd slowest of 54"), To: of(55870, "2nd slowest of 54")}, {Response: "errors", From: of(0, ""), To: of(1, "")},
+	}}}}
+	var cells []string
+	for _, cell := range beside(c).Rows[0].Cells[:3] {
+		cells = append(cells, cell.Text)
+	}
+	if got := strings.Join(cells, "; "); got != "latency by rank; 55.93 ms, 2nd slowest; 55.87 ms, 2nd slowest" {
+		t.Errorf("%s", got)
+	}
+	if got := strings.Join(errors(c), "; "); got != "0 % of the requests of a failed, and 100 % of b: rates and latencies count these, too" {
+		t.Errorf("%s", got)
+	}
+	c.Treatments[0].Others[1].To = of(0, "")
+	if got := errors(c); got != nil {
+		t.Errorf("without errors: %q", got)
+	}
+}
+
 // TestNothingElse: that nothing else differs is said only of what both runs recorded.
 func TestNothingElse(t *testing.T) {
 	for _, test := range []struct {
