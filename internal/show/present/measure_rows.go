@@ -109,17 +109,18 @@ var holdSenders = []string{bottleneck.Generator, bottleneck.InterfaceQueue, bott
 // sent says how much of the rate that was asked for was sent, and what held the senders back.
 func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 	g := d.Datagrams
-	asked, bits, why := 0.0, 0.0, ""
+	asked, bits, of, why, senders := 0.0, 0.0, "", "", 0
 	for _, f := range m.Flows {
 		if f.From != d.Sender() {
 			continue
 		}
+		senders++
 		asked += f.CapBps()
 		if f.Datagrams != nil {
 			bits += 8 * float64(f.Datagrams.Sent) * float64(f.Datagrams.Bytes)
 		}
-		if f.Datagrams != nil && f.Datagrams.Skipped > 0 && slices.Contains(holdSenders, f.LimitedBy) {
-			why = cmp.Or(why, fmt.Sprintf("%s (%s)", f.LimitedBy, f.LimitedWhy))
+		if why == "" && f.Datagrams != nil && f.Datagrams.Skipped > 0 && slices.Contains(holdSenders, f.LimitedBy) {
+			of, why = f.ID+" by ", fmt.Sprintf("%s (%s)", f.LimitedBy, f.LimitedWhy)
 		}
 	}
 	late := unit.FormatSeconds(flow.MaxLate.Seconds())
@@ -140,8 +141,11 @@ func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(asked)) + text
 		percent = unit.FormatRate(cmp.Or(sentBps, share*asked))
 	}
+	if senders == 1 { // of several that is the reason of one
+		of = ""
+	}
 	if why != "" {
-		text += ", held up: " + why
+		text += ", held up: " + of + why
 	}
 	return "sent " + percent, text
 }

@@ -111,6 +111,15 @@ func TestMeasureTextNeverSent(t *testing.T) {
 			t.Errorf("%d: no %q in\n%s", skipped, want, got)
 		}
 	}
+	two := showtest.Datagrams(showtest.Measurement(2)) // the direction's figures are of both flows, and the reason is one's
+	for i := range two.Flows {
+		two.Flows[i].From, two.Flows[i].RateCapBps, two.Flows[i].LimitedBy, two.Flows[i].LimitedWhy = record.NodeClient, 1.25e9, "full link", "tbf"
+		two.Flows[i].Datagrams.Skipped = 10
+	}
+	two.Directions[0].Datagrams.Skipped = 20
+	if got := strings.Join(strings.Fields(measureText(t, two, 80)), " "); !strings.Contains(got, "20 datagrams were given up 10 ms after they were due, held up: w1 by full link (tbf)") {
+		t.Errorf("of two flows:\n%s", got)
+	}
 	m := showtest.Datagrams(showtest.Measurement(1)) // loss behind the host holds no sender up
 	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedBy = record.NodeClient, 1.25e9, "loss"
 	m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = 97, 97
