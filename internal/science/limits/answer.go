@@ -48,7 +48,8 @@ type BDPAnswer struct {
 	Scaling  bool    `json:"needs_window_scaling"`
 	Flows    int     `json:"flows_needed"`
 	Unscaled float64 `json:"unscaled_window_bps"`
-	Rounds   int     `json:"slow_start_round_trips"`
+	First    int     `json:"first_window_segments"`
+	Rounds   int     `json:"slow_start_round_trips"` // from First to Segments
 	SlowS    float64 `json:"slow_start_s"`
 	TCPRmem  int64   `json:"tcp_rmem_max_bytes"`
 	TCPWmem  int64   `json:"tcp_wmem_max_bytes"`
@@ -59,25 +60,24 @@ type BDPAnswer struct {
 	WindowBps float64 `json:"window_bps,omitempty"`
 	// An answer of some bytes on a new connection.
 	Answer      int64   `json:"answer_bytes,omitempty"`
-	First       int     `json:"first_window_segments,omitempty"`
 	AnswerTrips int     `json:"answer_round_trips,omitempty"`
 	AnswerS     float64 `json:"answer_s,omitempty"`
 }
 
-// Buffers is the answer for a path. window is one to hold against it, and answer the
-// size of one on a new connection that begins with so many segments; 0: none.
+// Buffers is the answer for a path. window is one to hold against it, answer the size of one on
+// a new connection, 0: none, and first how many segments connections begin with.
 func (p Path) Buffers(window, answer int64, first int) BDPAnswer {
 	a := BDPAnswer{
 		Schema: "linerate.limits.bdp/v1", RateBps: p.RateBps, RTTS: p.RTTS, MSSBytes: p.Segment,
 		BDPBytes: p.BDP(), Segments: p.Segments(), Scaling: p.Scaling(), Flows: p.Flows(), Unscaled: p.UnscaledBps(),
-		Rounds: p.SlowStart(), SlowS: float64(p.SlowStart()) * p.RTTS,
+		First: first, Rounds: p.SlowStart(first), SlowS: float64(p.SlowStart(first)) * p.RTTS,
 		TCPRmem: p.ReceiveBuffer(), TCPWmem: p.SendBuffer(),
 	}
 	if window > 0 {
 		a.Window, a.WindowBps = window, p.WindowBps(float64(window))
 	}
 	if answer > 0 {
-		a.Answer, a.First = answer, first
+		a.Answer = answer
 		a.AnswerTrips, a.AnswerS = p.Answer(float64(answer), first)
 	}
 	return a

@@ -68,14 +68,10 @@ func (p Path) buffer(share float64) int64 {
 	return int64(min(math.Ceil(share*p.BDP()/float64(p.Flows())), math.MaxInt32))
 }
 
-// SlowStart is how many round trips slow start takes to fill the path: the window
-// doubles with each (RFC 5681, section 3.1).
-func (p Path) SlowStart() int {
-	first := float64(FirstWindow * p.Segment)
-	if p.BDP() <= first {
-		return 0
-	}
-	return int(math.Ceil(math.Log2(p.BDP() / first)))
+// SlowStart is how many round trips slow start takes to fill the path, from a window of first
+// segments: the window doubles with each (RFC 5681, section 3.1).
+func (p Path) SlowStart(first int) int {
+	return int(max(0, math.Ceil(math.Log2(p.BDP()/float64(max(first, 1)*p.Segment)))))
 }
 
 // Answer is how many round trips a response of so many bytes waits for on a connection that

@@ -27,9 +27,9 @@ func TestBDP(t *testing.T) {
 		if got := p.BDP(); math.Abs(got-c.bytes) > 1e-6*c.bytes {
 			t.Errorf("%.0f bit/s × %g s: %.1f bytes, want %.1f", c.rate, c.rtt, got, c.bytes)
 		}
-		if p.SlowStart() != c.rounds || p.Flows() != c.flows || p.Scaling() != c.scaling {
+		if p.SlowStart(FirstWindow) != c.rounds || p.Flows() != c.flows || p.Scaling() != c.scaling {
 			t.Errorf("%.0f bit/s × %g s: %d round trips, %d flows, scaling %v; want %d, %d, %v",
-				c.rate, c.rtt, p.SlowStart(), p.Flows(), p.Scaling(), c.rounds, c.flows, c.scaling)
+				c.rate, c.rtt, p.SlowStart(FirstWindow), p.Flows(), p.Scaling(), c.rounds, c.flows, c.scaling)
 		}
 		if p.WindowBps(c.bytes) > c.rate || p.WindowBps(c.bytes) < 0.999*c.rate {
 			t.Errorf("a window of the product lets %.0f bit/s through, want %.0f", p.WindowBps(c.bytes), c.rate)
@@ -39,6 +39,11 @@ func TestBDP(t *testing.T) {
 		}
 	}
 	fat := Path{RateBps: 1e9, RTTS: 0.05, Segment: 1448}
+	for first, want := range map[int]int{1: 13, 10: 9, 40: 7, 100: 6, 5000: 0} {
+		if got := fat.SlowStart(first); got != want {
+			t.Errorf("from %d segments: %d round trips, want %d", first, got, want)
+		}
+	}
 	if got := fat.WindowBps(64 << 10); math.Abs(got/(65536*8/0.05)-1) > 1e-9 {
 		t.Errorf("64 KiB at 50 ms: %.0f bit/s", got)
 	}

@@ -42,7 +42,10 @@ type Frame struct {
 	// larger one takes several packets, of which each has a header of IP.
 	Datagram int
 	VLANs    int // 802.1Q tags; a Linux qdisc does not count them, since the kernel keeps them apart
-	Tunnel   int // bytes that tunnels add, such as 50 for VXLAN over IPv4
+	Tunnel   int // bytes that tunnels add to each packet, such as 50 for VXLAN over IPv4
+	// TunnelUnit: a tunnel also pads each packet to a multiple of so many bytes, at most to the
+	// MTU; 0: none does.
+	TunnelUnit int
 	// Shaped: the rate is a Linux token bucket's (tbf, htb), which counts a
 	// frame from its Ethernet header to its last payload byte and nothing of
 	// what a wire adds.
@@ -134,18 +137,40 @@ func (f Frame) Wire() int {
 	return wire
 }
 
+// last is the size of a full frame's packet; of a datagram in several packets, of the last one.
+// The others have size full.
+func (f Frame) last() (full, last int) {
+	packets := f.Packets()
+	if packets == 1 {
+		return 0, f.Payload() + f.ipAndTransport()
+	}
+	ip := f.ipAndTransport() - udpHeader + f.fragment()
+	full = (f.mtu()-ip)&^7 + ip
+	return full, f.Datagram + udpHeader - (packets-1)*(full-ip) + ip
+}
+
+// tunnelPadding is what a tunnel adds to packets that are no multiple of its unit.
+func (f Frame) tunnelPadding() (each, last int) {
+	if f.TunnelUnit == 0 {
+		return 0, 0
+	}
+	pad := func(size int) int { return min(f.mtu(), (size+f.TunnelUnit-1)/f.TunnelUnit*f.TunnelUnit) - size }
+	full, rest := f.last()
+	if f.Packets() > 1 {
+		each = pad(full)
+	}
+	return each, pad(rest)
+}
+
 // padding is what Ethernet adds to data that is too short; only the last packet of
 // a datagram may be.
 func (f Frame) padding() int {
 	if f.Shaped {
 		return 0
 	}
-	last := f.Payload() + f.ipAndTransport()
-	if packets := f.Packets(); packets > 1 {
-		ip := f.ipAndTransport() - udpHeader + f.fragment()
-		last = f.Datagram + udpHeader - (packets-1)*((f.mtu()-ip)&^7) + ip
-	}
-	return max(0, leastData-last-f.Tunnel)
+	_, last := f.last()
+	_, more := f.tunnelPadding()
+	return max(0, leastData-last-more-f.Tunnel)
 }
 
 // Fraction is goodput over rate; 0 if not even the headers fit.
@@ -187,6 +212,9 @@ func (f Frame) Parts() []Part {
 	if f.Tunnel > 0 {
 		parts = append(parts, Part{"tunnel headers", packets * f.Tunnel})
 	}
+	if each, last := f.tunnelPadding(); each+last > 0 {
+		parts = append(parts, Part{"tunnel padding", (packets-1)*each + last})
+	}
 	if f.VLANs > 0 && !f.Shaped {
 		parts = append(parts, Part{"VLAN tags", packets * f.VLANs * vlanTag})
 	}
@@ -212,20 +240,25 @@ var Tunnels = map[string]int{
 	"wireguard": ipv4Header + udpHeader + 32,                 // type, receiver, counter and tag of a transport message
 }
 
-// OverIPv6 is what a tunnel adds over IPv6, in bytes: its header of 40 in place of 20 and, of
-// ipip and gre, 8 for the encapsulation limit (RFC 2473, section 4.1.1), a destination option that
-// Linux's ip6tnl and ip6gre add unless they have encaplimit none.
-func OverIPv6(tunnel string) int {
-	bytes := Tunnels[tunnel] + ipv6Header - ipv4Header
-	if tunnel == "ipip" || tunnel == "gre" {
-		bytes += 8
-	}
-	return bytes
-}
+// wireguardUnit is what WireGuard pads packets to a multiple of, at most to its interface's MTU
+// (MESSAGE_PADDING_MULTIPLE and calculate_skb_padding in drivers/net/wireguard).
+const wireguardUnit = 16
 
-// Through is the frame of a link whose packets go through a tunnel: what the tunnel adds
-// is taken out of the MTU.
-func (f Frame) Through(bytes int) Frame {
+// Through is the frame of a link whose packets go through one of Tunnels: what the tunnel adds is
+// taken out of the MTU. Over IPv6 its header has 40 bytes in place of 20 and, of ipip and gre, 8
+// more for the encapsulation limit (RFC 2473, section 4.1.1), a destination option that Linux's
+// ip6tnl and ip6gre add unless they have encaplimit none.
+func (f Frame) Through(tunnel string, overIPv6 bool) Frame {
+	bytes := Tunnels[tunnel]
+	if overIPv6 {
+		bytes += ipv6Header - ipv4Header
+		if tunnel == "ipip" || tunnel == "gre" {
+			bytes += 8
+		}
+	}
+	if tunnel == "wireguard" {
+		f.TunnelUnit = wireguardUnit
+	}
 	f.MTU, f.Tunnel = f.mtu()-bytes, f.Tunnel+bytes
 	return f
 }

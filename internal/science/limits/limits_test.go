@@ -41,9 +41,13 @@ func TestFraction(t *testing.T) {
 		{"UDP that just fits", Frame{UDP: true, Datagram: 1472}, 95.709},
 		// 1480 bytes of each packet are the datagram's, its own header included.
 		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58 + 25)}, // the second has 21 of 46 bytes
-		{"VXLAN", Frame{}.Through(Tunnels["vxlan"]), 100 * 1398.0 / 1538},
-		{"WireGuard over IPv6, with a VLAN tag", Frame{VLANs: 1}.Through(OverIPv6("wireguard")), 100 * 1368.0 / 1542},
-		{"GRE over IPv6, with the encapsulation limit", Frame{}.Through(OverIPv6("gre")), 100 * 1396.0 / 1538},
+		{"VXLAN", Frame{}.Through("vxlan", false), 100 * 1398.0 / 1538},
+		{"WireGuard over IPv6, with a VLAN tag", Frame{VLANs: 1}.Through("wireguard", true), 100 * 1368.0 / 1542},
+		{"WireGuard pads short packets", Frame{UDP: true, Datagram: 64}.Through("wireguard", false), 100 * 64 / 194.0},
+		{"WireGuard pads smaller segments", Frame{MSS: 1001}.Through("wireguard", false), 100 * 989 / 1154.0},
+		{"WireGuard pads fragments", Frame{UDP: true, Datagram: 2000}.Through("wireguard", false), 100 * 2000 / 2260.0},
+		{"WireGuard pads no further than its MTU", Frame{MTU: 1492}.Through("wireguard", false), 100 * 1380 / 1530.0},
+		{"GRE over IPv6, with the encapsulation limit", Frame{}.Through("gre", true), 100 * 1396.0 / 1538},
 		{"UDP as large as can be", Frame{UDP: true, Datagram: 65507}, 100 * 65507.0 / (65507 + 8 + 45*58)},
 		// 1448 bytes, beside 40 and 8 of headers.
 		{"UDP in two packets, v6", Frame{UDP: true, IPv6: true, Datagram: 1500}, 100 * 1500.0 / (1500 + 8 + 2*(38+40+8))},

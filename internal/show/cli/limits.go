@@ -88,11 +88,7 @@ func (f goodputFlags) frame() (limits.Frame, error) {
 	}
 	frame := f.link
 	if f.tunnel != "" {
-		added := limits.Tunnels[f.tunnel]
-		if f.underlay == "ipv6" {
-			added = limits.OverIPv6(f.tunnel)
-		}
-		frame = frame.Through(added)
+		frame = frame.Through(f.tunnel, f.underlay == "ipv6")
 	}
 	frame.IPv6, frame.UDP = f.family == "ipv6", f.protocol == flow.UDP
 	frame.NoTimestamps = !f.timestamps || frame.UDP
