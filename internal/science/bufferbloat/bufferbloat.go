@@ -74,10 +74,10 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 	if lost := lostShare(flows); lost >= audible && l.Grade != "" {
 		l.Note = fmt.Sprintf("by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too", unit.FormatPercent(lost))
 	}
-	switch at := ownInterfaces(flows, hosts); {
+	switch at, all := ownInterfaces(flows, hosts); {
 	case len(at) == 0 && l.Grade != "" && l.Grade != worst && len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return !bottleneck.IsBBR(f) }):
 		l.Note = "the load's bbr keeps queues short, which cubic would fill (--congestion-control cubic)"
-	case len(at) == 0 || l.Grade == "" || l.BufferDelayUs >= shortUs:
+	case !all || l.Grade == "" || l.BufferDelayUs >= shortUs:
 	case len(at) == 1:
 		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at[0])
 	default:
@@ -121,9 +121,11 @@ func heldByItself(flows []record.Flow) (by string, own bool) {
 const nearlyFull = 0.9
 
 // ownInterfaces are the full links of TCP flows where these are interfaces of the hosts that send
-// them, with a shaper; none: of a flow it is not known to be. TCP small queues
-// (tcp_limit_output_bytes, ip-sysctl.rst) bound what a flow has in the queues of its own host.
-func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []string) {
+// them, with a shaper. All: no flow is held back by anything else, but for the queue of the other
+// direction's data in which its acknowledgements wait. TCP small queues (tcp_limit_output_bytes,
+// ip-sysctl.rst) bound what a flow has in the queues of its own host.
+func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []string, all bool) {
+	all = true
 	full := map[string]string{} // by host
 	for l := range limits.Loads(hosts, nil) {
 		if l.Out && l.Share() >= nearlyFull {
@@ -131,15 +133,15 @@ func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []stri
 		}
 	}
 	for _, f := range flows {
-		at := full[f.From]
-		if at == "" || f.LimitedBy != bottleneck.FullLink || flow.Of(f.Protocol).Transport != flow.TCP {
-			return nil
-		}
-		if !slices.Contains(list, at) {
+		switch at := full[f.From]; {
+		case f.LimitedBy == bottleneck.Acknowledgements:
+		case at == "" || f.LimitedBy != bottleneck.FullLink || flow.Of(f.Protocol).Transport != flow.TCP:
+			all = false
+		case !slices.Contains(list, at):
 			list = append(list, at)
 		}
 	}
-	return list
+	return list, all && len(list) > 0
 }
 
 func percent(more, of float64) float64 {

@@ -163,6 +163,11 @@ func TestOwnInterface(t *testing.T) {
 		if l := judge(append(slices.Clone(flows), back)); l.Note != "" {
 			t.Errorf("%+v, and back through another link: %q", test, l.Note)
 		}
+		waiting := back
+		waiting.LimitedBy = bottleneck.Acknowledgements // in the queue of that interface
+		if l := judge(append(slices.Clone(flows), waiting)); strings.Contains(l.Note, "sender's own interface") != test.want {
+			t.Errorf("%+v, and back behind its queue: %q", test, l.Note)
+		}
 		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == back.From })]
 		theirs.Snapshot.Interfaces = slices.Clone(theirs.Snapshot.Interfaces)
 		at := ""
