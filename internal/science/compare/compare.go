@@ -117,7 +117,7 @@ func (s side) without(t *record.Treatment, by metric.Metric) string {
 	var protocols []string
 	for _, trial := range s.run.TrialsOf(t.Name) {
 		for _, f := range trial.Flows {
-			if by.From(f.Protocol) {
+			if by.From(f.Protocol) || by.Probed && trial.Bufferbloat != nil {
 				return ""
 			}
 			protocols = append(protocols, flow.Of(f.Protocol).Name)

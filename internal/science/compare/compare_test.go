@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -335,27 +334,6 @@ func TestSingleTrials(t *testing.T) {
 	}
 }
 
-// TestNoSuchFigure: requests and bulk flows are not compared by a figure that only one of the two
-// has, and the other does not have 0 of it.
-func TestNoSuchFigure(t *testing.T) {
-	of := func(protocol, response string) *record.Run {
-		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Responses: []string{response}, Trials: []record.Trial{{
-			Treatment: "measurement", Block: 1, Order: 1, WindowS: 1,
-			Flows: []record.Flow{{From: "client", To: "server", OpenedBy: "client", Connected: true, Protocol: protocol}},
-		}}}
-		conclude.Conclude(run)
-		return run
-	}
-	requests, bulk := of(flow.RR, "transactions"), of(flow.TCP, "goodput")
-	got := Runs(requests, bulk)
-	if one := got.Treatments[0]; got.Comparable || one.Verdict != record.NotComparable || one.Why != "the flows of the first run are of rr, which has no goodput" || one.FromResponse.Trials != 0 || one.ToResponse.Trials != 1 {
-		t.Errorf("requests, then bulk: %+v", one)
-	}
-	if one := Runs(bulk, requests).Treatments[0]; one.Why != "the flows of the first run are of tcp, which has no transaction rate" || one.FromResponse.Trials != 0 {
-		t.Errorf("bulk, then requests: %+v", one)
-	}
-}
-
 // TestMeasurementsValues: what was set on two command lines, and what the records of older
 // versions show of it, is listed where it differs.
 func TestMeasurementsValues(t *testing.T) {
@@ -445,6 +423,9 @@ func TestProbeIsNoFlow(t *testing.T) {
 	}
 	if got := Runs(of(true, 10), of(false, 0)); !got.Comparable || len(got.Treatments[0].Others) != 0 {
 		t.Errorf("with a probe and without: %+v", got.Treatments)
+	}
+	if delay, _ := metric.Find("buffer_delay"); sideOf(of(true, 10)).without(&record.Treatment{Name: "measurement"}, delay) != "" {
+		t.Error("what a probe saw is of no protocol")
 	}
 	got := Runs(of(true, 10), of(true, 20))
 	if others := got.Treatments[0].Others; len(others) != 1 || others[0].Response != "latency_p50" || others[0].From.Mean != 10 || others[0].To.Mean != 20 {
