@@ -20,6 +20,10 @@ func TestBudgetWarning(t *testing.T) {
 	if got, want := BudgetWarning(saved, study.Redesign{Replicates: &six}), "the budget of 7m10s that the run was begun with still holds; 6 blocks need about --budget 10m"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	spent := &record.Run{DurationS: 470, Design: saved.Design, Trials: saved.Trials, Treatments: saved.Treatments}
+	if got := BudgetWarning(spent, study.Redesign{Replicates: &four}); got != "" {
+		t.Errorf("of blocks that were made: %s", got)
+	}
 	for _, asked := range []study.Redesign{{Replicates: &four}, {Replicates: &six, Budget: &budget}, {}} {
 		if got := BudgetWarning(saved, asked); got != "" {
 			t.Errorf("%+v: %s", asked, got)

@@ -73,10 +73,10 @@ func (c *conductor) checkResumable(before string) error {
 }
 
 // BudgetWarning says that the budget which a run was begun with ends it before the blocks
-// that are asked for now; empty: it does not, or another one is given.
+// that are asked for now; empty: it does not, these have been made, or another one is given.
 func BudgetWarning(saved *record.Run, asked study.Redesign) string {
 	made, budget := saved.Blocks(), saved.Design.BudgetS
-	if budget == 0 || made == 0 || asked.Budget != nil || asked.Replicates == nil {
+	if budget == 0 || made == 0 || asked.Budget != nil || asked.Replicates == nil || *asked.Replicates <= made {
 		return ""
 	}
 	seconds := saved.DurationS / float64(made) * float64(*asked.Replicates)

@@ -71,7 +71,7 @@ func TestFlow(t *testing.T) {
 						if d := r.Datagrams.Delay; d == nil || d.Count < 1 || d.Count > r.Datagrams.Received {
 							t.Errorf("delays of %d datagrams: %+v", r.Datagrams.Received, d)
 						}
-						if strings.Contains(s.ModeNote, "not paced") != (s.Datagrams.Skipped > 0) || !strings.Contains(s.ModeNote, "paced") || s.Datagrams.Lateness == nil || s.Mode == "" || r.Mode == "" || s.Local.Port() == 0 {
+						if strings.Contains(s.ModeNote, "given up") != (s.Datagrams.Skipped > 0) || !strings.Contains(s.ModeNote, "paced") || s.Datagrams.Lateness == nil || s.Mode == "" || r.Mode == "" || s.Local.Port() == 0 {
 							t.Errorf("modes %q and %q, note %q, at %s", s.Mode, r.Mode, s.ModeNote, s.Local)
 						}
 						if r.Datagrams.BufferBytes <= 0 || (request.Window != 0) != (r.RcvbufBytes != 0) {

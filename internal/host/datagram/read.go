@@ -63,18 +63,18 @@ func (end *endpoint) payload(datagrams int64) int64 {
 	return datagrams * int64(end.bytes)
 }
 
-// paced says in what bursts a paced sender sent, warm-up included; one that has given up
-// datagrams, which were too late, kept no pace. Their share of the window is Datagrams.Skipped's.
+// paced says in what bursts a paced sender sent, and how many datagrams it gave up, which were too
+// late, all with the warm-up. Those of the window are Datagrams.Skipped's.
 func (t *tally) paced(sent int64) []string {
 	bursts := t.bursts.Load()
 	if bursts == 0 {
 		return nil
 	}
-	kept := "paced"
-	if t.skipped.Load() > 0 {
-		kept = "not paced, as some datagrams were given up"
+	note := fmt.Sprintf("paced, with the warm-up: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())
+	if n := t.skipped.Load(); n > 0 {
+		note += fmt.Sprintf(", and %d given up", n)
 	}
-	return []string{fmt.Sprintf("%s: %.3g datagrams at a time, at most %d", kept, float64(sent)/float64(bursts), t.largest.Load())}
+	return []string{note}
 }
 
 // Sample is what has been received so far and what is missing.

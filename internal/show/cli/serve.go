@@ -243,6 +243,9 @@ func (l *sessionLog) line(session serve.Session) {
 		return
 	}
 	text := "no test"
+	if session.Asked {
+		text = "test not finished"
+	}
 	if session.Windows > 0 {
 		text = fmt.Sprintf("%s in %.3g s", unit.Plural(session.Flows, "flow"), session.WindowS)
 		for i, bytes := range []int64{session.Received, session.Written} {
@@ -256,7 +259,7 @@ func (l *sessionLog) line(session serve.Session) {
 			text += ", and the like of other flows"
 		}
 	} else if why == "" {
-		if why = "the client left before its test was over"; !session.Asked {
+		if why = "the client left"; !session.Asked {
 			why = "the client left without asking for one, as it does if that exceeds the bounds"
 		}
 	}

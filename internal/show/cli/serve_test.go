@@ -22,7 +22,8 @@ import (
 func TestSessionLog(t *testing.T) {
 	for want, session := range map[string]serve.Session{
 		" no test: the client left without asking for one, as it does if that exceeds the bounds\n": {},
-		" no test: the client left before its test was over\n":                                      {Summary: agent.Summary{Asked: true}},
+		" test not finished: the client left\n":                                                     {Summary: agent.Summary{Asked: true}},
+		" test not finished: the server was stopped\n":                                              {Summary: agent.Summary{Asked: true}, Err: errors.New("the server was stopped")},
 		" left without asking for one, as it does if that exceeds the bounds\n":                     {Err: fmt.Errorf("joining the bus: %w", io.EOF)},
 		" no test: the server was stopped\n":                                                        {Err: errors.New("the server was stopped")},
 		" refused: flow \"a\": congestion control \"bbrr\", the server has reno, and the like of other flows\n": {
