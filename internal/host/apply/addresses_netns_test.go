@@ -26,6 +26,7 @@ func run(first string, n int) (list []setting.Setting) {
 // Addresses in a row are one change, what was there of them stays, and what
 // another program has removed meanwhile is no error.
 func TestAddressesInARow(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/16", "dev", "eth1")
@@ -55,6 +56,7 @@ func TestAddressesInARow(t *testing.T) {
 // An address among many that is there with another prefix length is reported, and
 // nothing is added.
 func TestAddressesInARowRefused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "ip", "addr", "add", "10.46.0.9/24", "dev", "eth1")

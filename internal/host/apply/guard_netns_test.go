@@ -152,6 +152,7 @@ func TestGuardAfterLease(t *testing.T) {
 // TestGuardAndRecovery: the first of the two restores. Without its guard a journal stays for
 // recovery, also beside the guard of the next agent.
 func TestGuardAndRecovery(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal-nas-1.jsonl")
 		agent := holder(t, path, "renewals")

@@ -167,6 +167,7 @@ func isLeftover(err error) bool {
 
 // When the journal cannot be written, nothing may be changed.
 func TestFullDisk(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		dir := t.TempDir()

@@ -20,6 +20,7 @@ import (
 // TestNexthopObjects: objects, groups of both kinds and routes by them are made as
 // ip-nexthop(8) would, changed in place, and gone or as before after the undo.
 func TestNexthopObjects(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		for _, words := range []string{
@@ -85,6 +86,7 @@ func TestNexthopObjects(t *testing.T) {
 // TestNexthopObjectsComeBack: the kernel drops nexthop objects with their interface, or
 // with its carrier, and with them members of groups and routes.
 func TestNexthopObjectsComeBack(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		for _, words := range []string{

@@ -70,6 +70,7 @@ func TestNFT(t *testing.T) {
 // TestManyRoutes: 65,536 routes, of which another program has removed some, and
 // a run of which one exists already.
 func TestManyRoutes(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")

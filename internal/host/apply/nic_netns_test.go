@@ -57,6 +57,7 @@ func TestNICQueues(t *testing.T) {
 // TestNICRefused: what an interface does not have is refused by name, also behind settings that
 // it has, before anything is changed.
 func TestNICRefused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, filepath.Join(t.TempDir(), "journal"))
@@ -110,6 +111,7 @@ func TestNICMachineWide(t *testing.T) {
 // TestGovernor: in a tree like that of sysfs, the governor of each policy is changed and comes
 // back, and one that the kernel does not have is refused.
 func TestGovernor(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		m := open(t, filepath.Join(t.TempDir(), "journal"))
 		dir := t.TempDir()

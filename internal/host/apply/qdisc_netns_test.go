@@ -161,6 +161,7 @@ func TestQdiscsAreRestored(t *testing.T) {
 
 // TestSizeTable: a qdisc whose size table would be lost is left alone.
 func TestSizeTable(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth1 root handle 7: stab overhead 24 tbf rate 1gbit burst 64k limit 1m")
@@ -174,6 +175,7 @@ func TestSizeTable(t *testing.T) {
 // TestLinkQueue: on the rate of a lab's link a qdisc is the link's queue, a tbf its rate,
 // and the undo leaves the queue of before.
 func TestLinkQueue(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 64k limit 300000")

@@ -47,6 +47,7 @@ func recoverAll(t *testing.T, options RecoverOptions) map[string]Recovered {
 }
 
 func TestRecoverKeepsForeignChanges(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
 		const ours, theirs = "net.ipv4.conf.all.arp_announce", "net.ipv4.conf.all.arp_ignore"
@@ -76,6 +77,7 @@ func TestRecoverKeepsForeignChanges(t *testing.T) {
 }
 
 func TestRecoverElsewhereAndLater(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
 		const key = "net.ipv4.conf.all.arp_ignore"
@@ -144,6 +146,7 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 // What an agent of another name has left changed here blocks a new
 // one as well; what it left elsewhere, or still works on, does not.
 func TestLeftoversOfOtherNames(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		own, others := filepath.Join(dir, "journal-b-1.jsonl"), filepath.Join(dir, "journal-a-1.jsonl")
@@ -212,6 +215,7 @@ func replaceHeader(t *testing.T, text string, h header) string {
 }
 
 func TestOneAgentPerJournal(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
 		first := open(t, path)

@@ -75,6 +75,7 @@ func TestRoundTripOfEveryKind(t *testing.T) {
 // All kinds together, applied in one order and reverted in the other, in two
 // halves.
 func TestRoundTripOfAll(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -117,6 +118,7 @@ func TestRoundTripOfAll(t *testing.T) {
 // An interface that comes up with another MAC address than it went down with makes
 // itself another link-local address, which must not stay.
 func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -137,6 +139,7 @@ func TestLinkLocalAddressOfAnotherMAC(t *testing.T) {
 }
 
 func TestFailureRevertsTheRequest(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -173,6 +176,7 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 }
 
 func TestWhatIsThereIsLeftAlone(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -213,6 +217,7 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 // A primary address that is deleted takes its secondaries and the interface's routes
 // along, if they came after it.
 func TestDeletingAPrimaryAddress(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -240,6 +245,7 @@ func TestDeletingAPrimaryAddress(t *testing.T) {
 }
 
 func TestMachineWideNeedsPermission(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		m := open(t, "")
 		_, _, err := applySettings(m, context.Background(), []setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
@@ -259,6 +265,7 @@ func TestMachineWideNeedsPermission(t *testing.T) {
 }
 
 func TestQdiscThatCannotBeRestored(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -281,6 +288,7 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 }
 
 func TestForeignChangesAreKept(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -310,6 +318,7 @@ func TestForeignChangesAreKept(t *testing.T) {
 }
 
 func TestFlush(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
@@ -336,6 +345,7 @@ func TestFlush(t *testing.T) {
 // An IPv6 address can be used only when duplicate address detection is done, and
 // one that another host has is refused.
 func TestDuplicateAddresses(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, words := range []string{
 			"link add dev eth0 type veth peer name far0", "link set dev eth0 up", "link set dev far0 up",
@@ -374,6 +384,7 @@ func TestDuplicateAddresses(t *testing.T) {
 // Outside net.* everything is machine-wide. The tree is a copy, so that the
 // machine is left alone.
 func TestMachineWideWithPermission(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		root := t.TempDir()
 		file := filepath.Join(root, "vm", "swappiness")

@@ -126,6 +126,7 @@ func TestTwoUsers(t *testing.T) {
 // TestTwoAgents: the second of two agents in a namespace, of whatever name and directory,
 // changes nothing. Its undo would restore what the first one had set.
 func TestTwoAgents(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		first, second := open(t, filepath.Join(t.TempDir(), "a")), open(t, filepath.Join(t.TempDir(), "b"))
 		if _, _, err := applySettings(first, context.Background(), []setting.Setting{parameter(arpKey, "1")}, false); err != nil {

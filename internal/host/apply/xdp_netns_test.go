@@ -59,6 +59,7 @@ func TestXDP(t *testing.T) {
 
 // TestXDPRefused: root of a user namespace may attach none, and the error says why.
 func TestXDPRefused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth1")
 		if _, _, err := applySettings(open(t, ""), t.Context(), xdpOf("forward"), false); err == nil || !strings.Contains(err.Error(), "CAP_BPF and CAP_NET_ADMIN over the machine") {
