@@ -17,11 +17,12 @@ import (
 
 // Metric is one quantity of a measurement.
 type Metric struct {
-	Name  string // in study files, records and --expect: snake_case
-	Label string // in sentences: "latency p99"
-	Unit  string // of values in records: a key of units
-	About string // for docs/metrics.md: one line of Markdown
-	Lower bool   // less is better
+	Name   string // in study files, records and --expect: snake_case
+	Label  string // in sentences: "latency p99"
+	Plural bool   // of Label: “errors”
+	Unit   string // of values in records: a key of units
+	About  string // for docs/metrics.md: one line of Markdown
+	Lower  bool   // less is better
 	// Floor is a difference that does not matter in practice, whatever the ratio.
 	// Unit: the metric's own.
 	Floor float64
@@ -157,6 +158,14 @@ func (m Metric) From(protocol string) bool {
 // In reports whether a measurement of this setup has the metric.
 func (m Metric) In(s Setup) bool {
 	return m.From(s.Protocol) && (s.LossFree || !m.Searched) || s.Probe && m.Probed
+}
+
+// Is begins a sentence about the metric: "goodput is", "errors are".
+func (m Metric) Is() string {
+	if m.Plural {
+		return m.Label + " are"
+	}
+	return m.Label + " is"
 }
 
 // Value is the metric of one trial; false: it has none (Absent).

@@ -104,14 +104,14 @@ var (
 	}
 	// Floor: one request in a thousand is below what a user notices.
 	Errors = Metric{
-		Name: "errors", Label: "errors", Unit: "share", Lower: true, Floor: 0.001, Protocols: applications, Absent: "no flow is of an application",
+		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001, Protocols: applications, Absent: "no flow is of an application",
 		About:   "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
 		trial:   func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return failed(d.Transactions) }),
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
-		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Plural: true, Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
 		About: "TCP segments retransmitted (`total_retrans` of TCP_INFO) per 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
@@ -139,7 +139,7 @@ var (
 		About: "connections open at the window's end, for applications those that the server has not closed either, also of a flow that could not open all, such as because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	connectionRate = Metric{
-		Name: "connection_rate", Label: "connections opened per second", Unit: "per_s", Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
+		Name: "connection_rate", Label: "connections opened per second", Plural: true, Unit: "per_s", Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
 		About: "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
 		trial: func(t *record.Trial) (float64, bool) {
 			n, known := connections(t.Flows)

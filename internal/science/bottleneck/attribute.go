@@ -281,7 +281,7 @@ func (s scene) unlessBehind(f record.Flow, by, why string) (string, string) {
 }
 
 // orCPU follows where packets were queued if that is not sure.
-const orCPU = ", or for a CPU"
+const orCPU = ", or waited for a CPU"
 
 // receiver distinguishes a slow receiver from one whose window is small.
 func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {

@@ -145,7 +145,7 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	case missing >= most*bytes:
 		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
 	case sent > 0 && -missing < most*bytes:
-		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s that %s sent: in no counter that was read, such as a firewall there (linerate doctor --over 10s on %[1]s while the flow runs, or nft list ruleset)",
+		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s that %s sent: no counter that was read has them, and a firewall may drop them (on %[1]s: nft list ruleset, or linerate doctor --over 10s while the flow runs)",
 			to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
 	}
 	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from, to, to.Node)}

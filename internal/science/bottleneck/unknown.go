@@ -19,8 +19,7 @@ const (
 	undelayed = 4
 	// A queue holds nearly all that is in flight when round trips take so many times the least.
 	far = 10
-	// wakeUs is longer than a host takes to answer of which each CPU has time left, and aWhileUs
-	// than one takes whose CPUs have not all been read.
+	// A host answers within wakeUs if each of its CPUs has idle time, and otherwise within aWhileUs.
 	wakeUs, aWhileUs = 300, 1000
 	// A queue that only this flow fills drops a smaller share of it.
 	loses = 0.01
@@ -68,12 +67,12 @@ func (s scene) behindLink(f record.Flow) (why string, sure bool) {
 			return "", false
 		}
 	}
-	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), steady(f.Bins) && (trip.longerUs >= aWhileUs || s.timeLeft(f))
+	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), steady(f.Bins) && (trip.longerUs >= aWhileUs || s.idleTime(f))
 }
 
-// timeLeft reports whether each CPU of a flow's hosts had time left: packets that wait for a CPU
-// all the time, and not just until it wakes, wait for one that has none.
-func (s scene) timeLeft(f record.Flow) bool {
+// idleTime reports whether each CPU of a flow's hosts was idle for a part of the window: packets
+// that always wait for a CPU, and not just until it wakes, wait for one that is never idle.
+func (s scene) idleTime(f record.Flow) bool {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
 		if c, read := hostload.BusiestOf(h); !read || c.Busy-c.Niced >= Spent {

@@ -39,21 +39,21 @@ func TestBehindLink(t *testing.T) {
 		{"a send buffer that the queue fills", 1700, 5, false, sendBuffer, FullLink, "RTT 1.7 ms, without a queue 47 µs: packets were queued before a link on the path, and a larger send buffer would only lengthen that queue: its buffer of 16.38 kB"},
 		{"hardly any queue", 80, 5, false, sendBuffer, SendBuffer, "16.38 kB was full"},
 		{"round trips that grow with the load of a host", 300, 5, false, sendBuffer, SendBuffer, "; RTT 300 µs, without a queue 47 µs"},
-		{"a window that a short queue fills, of hosts with time left", 800, 5, false, func(f *record.Flow, t *record.Trial) {
+		{"a window that a short queue fills, of hosts with idle CPUs", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
 			busyCPU(0.6)(f, t)
 		}, FullLink, "a larger receiver window would only lengthen that queue"},
 		{"a window that the queue of a CPU may fill", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
 			busyCPU(0.99)(f, t)
-		}, "", "RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or for a CPU: a larger receiver window may only lengthen that queue"},
+		}, "", "RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or waited for a CPU: a larger receiver window may only lengthen that queue"},
 		{"a short queue, and room in the window", 1100, 5, false, busyCPU(0.6), FullLink, "RTT 1.1 ms"},
-		{"a short queue, perhaps of a CPU", 900, 5, false, busyCPU(0.99), "", "before a link on the path, or for a CPU"},
+		{"a short queue, perhaps of a CPU", 900, 5, false, busyCPU(0.99), "", "before a link on the path, or waited for a CPU"},
 		{"round trips that are longer, but not by far", 8000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)
 			f.SenderInfo.MinRTTUs = 1000
 		}, SendBuffer, "; RTT 8 ms, without a queue 1 ms"},
-		{"an uneven rate", 1700, 50, false, sendBuffer, "", "or for a CPU: a larger send buffer may only lengthen that queue"},
+		{"an uneven rate", 1700, 50, false, sendBuffer, "", "or waited for a CPU: a larger send buffer may only lengthen that queue"},
 		{"every link is known, and none is full", 1700, 5, true, sendBuffer, SendBuffer, "; RTT 1.7 ms"},
 		{"delayed acknowledgements", 40_000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)

@@ -137,29 +137,28 @@ func (f Frame) Wire() int {
 	return wire
 }
 
-// last is the size of a full frame's packet; of a datagram in several packets, of the last one.
-// The others have size full.
-func (f Frame) last() (full, last int) {
+// sizes are those of a frame's IP packet or, of a datagram in several packets, of the last one
+// and of each before it.
+func (f Frame) sizes() (before, last int) {
 	packets := f.Packets()
 	if packets == 1 {
 		return 0, f.Payload() + f.ipAndTransport()
 	}
 	ip := f.ipAndTransport() - udpHeader + f.fragment()
-	full = (f.mtu()-ip)&^7 + ip
-	return full, f.Datagram + udpHeader - (packets-1)*(full-ip) + ip
+	before = (f.mtu()-ip)&^7 + ip
+	return before, f.Datagram + udpHeader - (packets-1)*(before-ip) + ip
 }
 
-// tunnelPadding is what a tunnel adds to packets that are no multiple of its unit.
-func (f Frame) tunnelPadding() (each, last int) {
+// tunnelPadding is what a tunnel adds to packets whose sizes are no multiples of TunnelUnit: to
+// all of a frame, and to the last of them.
+func (f Frame) tunnelPadding() (all, last int) {
 	if f.TunnelUnit == 0 {
 		return 0, 0
 	}
 	pad := func(size int) int { return min(f.mtu(), (size+f.TunnelUnit-1)/f.TunnelUnit*f.TunnelUnit) - size }
-	full, rest := f.last()
-	if f.Packets() > 1 {
-		each = pad(full)
-	}
-	return each, pad(rest)
+	before, rest := f.sizes()
+	last = pad(rest)
+	return (f.Packets()-1)*pad(before) + last, last
 }
 
 // padding is what Ethernet adds to data that is too short; only the last packet of
@@ -168,9 +167,9 @@ func (f Frame) padding() int {
 	if f.Shaped {
 		return 0
 	}
-	_, last := f.last()
-	_, more := f.tunnelPadding()
-	return max(0, leastData-last-more-f.Tunnel)
+	_, last := f.sizes()
+	_, padded := f.tunnelPadding()
+	return max(0, leastData-last-padded-f.Tunnel)
 }
 
 // Fraction is goodput over rate; 0 if not even the headers fit.
@@ -212,8 +211,8 @@ func (f Frame) Parts() []Part {
 	if f.Tunnel > 0 {
 		parts = append(parts, Part{"tunnel headers", packets * f.Tunnel})
 	}
-	if each, last := f.tunnelPadding(); each+last > 0 {
-		parts = append(parts, Part{"tunnel padding", (packets-1)*each + last})
+	if all, _ := f.tunnelPadding(); all > 0 {
+		parts = append(parts, Part{"tunnel padding", all})
 	}
 	if f.VLANs > 0 && !f.Shaped {
 		parts = append(parts, Part{"VLAN tags", packets * f.VLANs * vlanTag})

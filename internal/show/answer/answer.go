@@ -153,7 +153,7 @@ func brief(c *record.Conclusion) string {
 	}
 	r, b := lead(c), c.Conditions[0].Baseline
 	figure := value(c, b, r)
-	rest, is := strings.CutPrefix(headline, words.Sentence(r.Label+" is "+figure))
+	rest, is := strings.CutPrefix(headline, words.Sentence(r.Is()+" "+figure))
 	if !is {
 		return headline
 	}
@@ -258,7 +258,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	first, last := slices.MinFunc(list, byValue), slices.MaxFunc(list, byValue)
 	switch b := list[0].Baseline; {
 	case len(list) == 1:
-		a.Headline = r.Label + " is " + figure(list[0], r)
+		a.Headline = r.Is() + " " + figure(list[0], r)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			a.Headline += ofLimit(c, b) + ofPath(c)
 		}
@@ -267,11 +267,11 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 			a.Headline += ", in a single trial"
 		}
 	case len(list) == 2:
-		a.Headline = r.Label + " is " + figure(list[0], r) + " and " + figure(list[1], r)
+		a.Headline = r.Is() + " " + figure(list[0], r) + " and " + figure(list[1], r)
 	case estimate(first.Baseline, r).High < estimate(last.Baseline, r).Low:
-		a.Headline = r.Label + " is from " + figure(first, r) + " to " + figure(last, r)
+		a.Headline = r.Is() + " from " + figure(first, r) + " to " + figure(last, r)
 	default: // no condition is shown to have less than another
-		a.Headline = fmt.Sprintf("%s is from %s to %s over %d conditions", r.Label, value(c, first.Baseline, r), value(c, last.Baseline, r), len(list))
+		a.Headline = fmt.Sprintf("%s from %s to %s over %d conditions", r.Is(), value(c, first.Baseline, r), value(c, last.Baseline, r), len(list))
 		if estimate(first.Baseline, r).Confidence > 0 {
 			a.Headline += "; even these two intervals overlap"
 		}
@@ -296,11 +296,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 			for _, at := range list {
 				parts = append(parts, figure(at, r))
 			}
-			is := " is "
-			if name == metric.Errors.Name {
-				is = " are "
-			}
-			a.Statements = append(a.Statements, r.Label+is+words.FirstFew(parts, "and"))
+			a.Statements = append(a.Statements, r.Is()+" "+words.FirstFew(parts, "and"))
 		}
 	}
 	return a

@@ -70,7 +70,7 @@ func baseline(c *record.Conclusion) string {
 		for i, b := range list {
 			parts = append(parts, figureOf(c, b, r)+words.ForName(names[i]))
 		}
-		return text + r.Label + " is " + words.FirstFew(parts, "and")
+		return text + r.Is() + " " + words.FirstFew(parts, "and")
 	}
 	who := "the flows"
 	if c.BothWays {

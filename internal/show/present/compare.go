@@ -39,7 +39,7 @@ func Compare(c *record.Comparison, all bool) document.Document {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), called(c, run), run.Doubts[0]))
 		}
 	}
-	out.Warnings = append(out.Warnings, errors(c)...)
+	out.Warnings = append(out.Warnings, failures(c)...)
 	if all || c.Comparable && c.From.Study == c.To.Study {
 		out.Summary = append(out.Summary, differences(c, all))
 	} else {
@@ -164,9 +164,9 @@ func nothingElse(c *record.Comparison) string {
 	return "Nothing else is known to differ: hosts, network and study are the same."
 }
 
-// errors are the shares of requests that failed, which the other figures count as well; none: none
-// failed in either run.
-func errors(c *record.Comparison) (list []string) {
+// failures are the shares of requests that failed, which the other figures count as well; none: no
+// request failed in either run.
+func failures(c *record.Comparison) (list []string) {
 	m := metric.Errors
 	for _, t := range c.Treatments {
 		for _, o := range t.Others {

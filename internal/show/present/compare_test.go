@@ -75,11 +75,11 @@ func TestBesideErrors(t *testing.T) {
 	if got := strings.Join(cells, "; "); got != "latency by rank; 55.93 ms, 2nd slowest; 55.87 ms, 2nd slowest" {
 		t.Errorf("%s", got)
 	}
-	if got := strings.Join(errors(c), "; "); got != "0 % of the requests of a failed, and 100 % of b: rates and latencies count these, too" {
+	if got := strings.Join(failures(c), "; "); got != "0 % of the requests of a failed, and 100 % of b: rates and latencies count these, too" {
 		t.Errorf("%s", got)
 	}
 	c.Treatments[0].Others[1].To = of(0, "")
-	if got := errors(c); got != nil {
+	if got := failures(c); got != nil {
 		t.Errorf("without errors: %q", got)
 	}
 }
