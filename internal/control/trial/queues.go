@@ -26,11 +26,18 @@ func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 // written waited to be sent (less than a segment may wait for company), although the windows had
 // room; at how many of these its socket buffer was full: what it counts is more than the payload,
 // but not twice as much; and at how many the receiver's window had room for one segment at most,
-// and the congestion window for more.
-type readings struct{ all, dry, full, closed float64 }
+// and the congestion window for more; or was closing, from the widest so far.
+type readings struct {
+	all, dry, full, closed, closing float64
+	widest                          uint32
+}
 
 func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
 	n.all++
+	if i.Closing(n.widest) {
+		n.closing++
+	}
+	n.widest = max(n.widest, i.SndWnd)
 	switch {
 	case i.CwndFull():
 	case i.RwndFull():
@@ -47,6 +54,7 @@ func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
 func (n readings) enter(rec *record.Flow) {
 	if n.all > 0 {
 		rec.DryShare, rec.SndbufFullShare, rec.RwndFullShare = n.dry/n.all, n.full/n.all, n.closed/n.all
+		rec.ClosingShare = n.closing / n.all
 	}
 }
 
@@ -56,7 +64,7 @@ func together(id string, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == id && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes}, 0)
+				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, Lacks: []string{"snd_wnd_bytes"}}, 0)
 			}
 		}
 	}
@@ -68,13 +76,13 @@ func windows(s0, s1 message.FlowEnd, sender message.WindowReply) (n readings) {
 		return n
 	}
 	n.look(*s0.Info, s1.SndbufBytes)
-	n.look(*s1.Info, s1.SndbufBytes)
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == s1.ID && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd}, s1.SndbufBytes)
+				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd, Lacks: s1.Info.Lacks}, s1.SndbufBytes)
 			}
 		}
 	}
+	n.look(*s1.Info, s1.SndbufBytes)
 	return n
 }

@@ -42,3 +42,32 @@ func TestWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestClosing: a window that grows is not closing, nor one that its kernel does not report; one
+// that is zero, or has lost more than half, is.
+func TestClosing(t *testing.T) {
+	for _, test := range []struct {
+		windows [4]uint32 // the last is the window's end
+		lacks   []string
+		want    float64
+	}{
+		{[4]uint32{10_000, 40_000, 90_000, 90_000}, nil, 0},
+		{[4]uint32{90_000, 60_000, 90_000, 50_000}, nil, 0},
+		{[4]uint32{90_000, 90_000, 40_000, 90_000}, nil, 0.25},
+		{[4]uint32{0, 40_000, 0, 10_000}, nil, 0.75},
+		{[4]uint32{}, []string{"snd_wnd_bytes"}, 0},
+	} {
+		end := func(window uint32) message.FlowEnd {
+			return message.FlowEnd{ID: "w1", Info: &record.TCPInfo{SndMSS: 1448, SndCwnd: 10, SndWnd: window, Lacks: test.lacks}}
+		}
+		var reply message.WindowReply
+		for _, window := range test.windows[1:3] {
+			reply.Reading.Series = append(reply.Reading.Series, record.Sample{Flows: []record.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
+		}
+		var got record.Flow
+		windows(end(test.windows[0]), end(test.windows[3]), reply).enter(&got)
+		if got.ClosingShare != test.want {
+			t.Errorf("windows of %d bytes: closing at %v of the readings, want %v", test.windows, got.ClosingShare, test.want)
+		}
+	}
+}

@@ -157,6 +157,11 @@ func TestSamplerFlows(t *testing.T) {
 		if len(s.Flows) != 2 || s.Protocols.Connections != 2 {
 			t.Fatalf("%d flows of %d connections", len(s.Flows), s.Protocols.Connections)
 		}
+		for _, s := range list[1 : len(list)-2] { // by the first, the flow is too short
+			if f := s.Flows[0]; f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SlowReader {
+				t.Errorf("a flow to a slow reader is limited by %q (%s)", f.LimitedBy, f.LimitedWhy)
+			}
+		}
 		f := s.Flows[0]
 		if f.Local != busy.LocalAddr().String() || f.Remote != "10.0.0.1:9001" || f.TxBps <= 0 || f.RTTUs == 0 || f.State != "ESTAB" {
 			t.Errorf("the first flow is %+v", f)

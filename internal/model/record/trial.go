@@ -161,6 +161,9 @@ type Flow struct {
 	// segment at most in the receiver's window, and the congestion window had room for more: the
 	// time that RwndLimitedS counts ends with each acknowledgement that lets a segment go.
 	RwndFullShare float64 `json:"rwnd_full_share,omitempty"`
+	// ClosingShare is the share of those readings at which the receiver's window was zero, or less
+	// than half of what it had been before: data that no program had read took its buffer.
+	ClosingShare float64 `json:"closing_share,omitempty"`
 	// SndbufBytes is the sender's socket buffer at the window's end, RcvbufBytes
 	// the receiver's, as the kernel counts them (FlowEnd).
 	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
@@ -295,6 +298,12 @@ func (i TCPInfo) CwndFull() bool { return float64(i.Unacked) >= roomy*float64(i.
 func (i TCPInfo) RwndFull() bool {
 	flight, window, mss := int64(i.Unacked)*int64(i.SndMSS), int64(i.SndWnd), int64(i.SndMSS)
 	return !i.CwndFull() && flight > 0 && window > 0 && float64(flight) >= min(roomy*float64(window), float64(window-mss))
+}
+
+// Closing reports whether the receiver's window is zero, or less than half of widest, which is
+// what it was before. A window that its kernel does not report is not closing.
+func (i TCPInfo) Closing(widest uint32) bool {
+	return i.Lacking("snd_wnd_bytes") == "" && (i.SndWnd == 0 || i.SndWnd < widest/2)
 }
 
 // HostReading is what one host's (or switch's) agent read in one trial.

@@ -53,6 +53,9 @@ const (
 	// fair is the share of its even part of a link from which on a flow is held
 	// by the link rather than by a window of its own.
 	fair = 0.9
+	// closes is the share of the readings at which a window is closing that a receiver closes
+	// again and again.
+	closes = 0.25
 	// slow is how long data lies unread, in milliseconds, where the program that is
 	// to read it is slow: waking one takes less.
 	slow = 1
@@ -295,21 +298,53 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 	open := int64(f.SenderInfo.SndWnd)
 	lay := share(8e3*float64(f.UnreadBytes), f.GoodputBps)   // ms, by Little's law
 	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
+	unread := unit.FormatBytes(float64(f.UnreadBytes)) + " were unread"
+	window := waited + "; the window was " + unit.FormatBytes(float64(open))
+	if _, seen := s.Reading(f.To); seen {
+		window += ", and " + unread + " for " + unit.FormatSeconds(lay/1e3)
+	}
 	switch {
 	case reaches(f, f.ReadCapBps):
-		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s were unread", waited, unit.FormatRate(f.ReadCapBps), unit.FormatBytes(float64(f.UnreadBytes)))
+		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s", waited, unit.FormatRate(f.ReadCapBps), unread)
 	case exhausted && lay >= prompt && holds >= ample:
-		return Generator, fmt.Sprintf("%s; %s were unread; %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
+		return Generator, waited + "; " + unread + "; " + busy
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "" && lay > 0 && lay < slow:
-		return s.unlessBehind(f, ReceiverWindow, fmt.Sprintf("%s; %s were unread for %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3)))
+		return s.unlessBehind(f, ReceiverWindow, waited+"; "+unread+" for "+unit.FormatSeconds(lay/1e3))
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "":
 		return "", fmt.Sprintf("%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
-		return s.unlessBehind(f, ReceiverWindow, fmt.Sprintf("%s; the window was %s, and %s were unread for %s", waited, unit.FormatBytes(float64(open)), unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3)))
+		return s.unlessClosed(f, window)
 	case busy != "":
-		return Generator, fmt.Sprintf("%s; %s were unread, and %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), busy)
+		return Generator, waited + "; " + unread + ", and " + busy
 	}
-	return SlowReader, fmt.Sprintf("%s; %s were unread for %s, with a window of %s", waited, unit.FormatBytes(float64(f.UnreadBytes)), unit.FormatSeconds(lay/1e3), unit.FormatBytes(float64(open)))
+	return SlowReader, window
+}
+
+// unlessClosed distinguishes a window that was full from one that was closed for a part of the
+// time. A queue before a full link holds all of a window, which stays open. A receiver with a full
+// buffer acknowledges when its program reads, so that round trips take long as well, but then less
+// is in flight on average than the window allows while it is open.
+func (s scene) unlessClosed(f record.Flow, window string) (by, why string) {
+	trip := s.roundTrip(f)
+	flying := f.GoodputBps / 8 * trip.us / 1e6
+	behind, _ := s.behindLink(f)
+	switch {
+	case behind == "":
+	case f.ClosingShare >= closes:
+		return s.closedBy(f), fmt.Sprintf("%s; at %s of the readings it was zero, or less than half of what it had been; %s", window, unit.FormatPercent(f.ClosingShare), trip)
+	case flying < most*float64(f.SenderInfo.SndWnd):
+		return s.closedBy(f), fmt.Sprintf("%s; %s in flight on average, so it was smaller or zero for most of the time; %s", window, unit.FormatBytes(flying), trip)
+	}
+	return s.unlessBehind(f, ReceiverWindow, window)
+}
+
+// closedBy is the cause of a window that its receiver closes. If that host was read, it had little
+// unread; otherwise what closes a window is data that no program has read.
+func (s scene) closedBy(f record.Flow) string {
+	if _, seen := s.Reading(f.To); seen {
+		return ReceiverWindow
+	}
+	return SlowReader
 }
 
 // congestion is what is left: neither end had a reason to wait.
@@ -341,7 +376,7 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	switch {
 	case sure:
 		return FullLink, behind
-	case behind != "" && !stands && missing < lossy:
+	case behind != "" && !stands && missing < lossy && !s.generating(f):
 		return "", behind + orCPU
 	case whose == ownQueue:
 		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)

@@ -62,12 +62,8 @@ func (s scene) behindLink(f record.Flow) (why string, sure bool) {
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
 		return "", false
 	}
-	for _, name := range []string{f.From, f.To} {
-		if h, _ := s.Reading(name); h.GeneratorCPU >= most {
-			return "", false
-		}
-	}
-	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), steady(f.Bins) && (trip.longerUs >= aWhileUs || s.idleTime(f))
+	sure = steady(f.Bins) && (trip.longerUs >= aWhileUs || s.idleTime(f)) && !s.generating(f)
+	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), sure
 }
 
 // idleTime reports whether each CPU of a flow's hosts was idle for a part of the window: packets
@@ -80,6 +76,13 @@ func (s scene) idleTime(f record.Flow) bool {
 		}
 	}
 	return true
+}
+
+// generating reports whether linerate's own program at an end of the flow used most of a CPU.
+func (s scene) generating(f record.Flow) bool {
+	from, _ := s.Reading(f.From)
+	to, _ := s.Reading(f.To)
+	return max(from.GeneratorCPU, to.GeneratorCPU) >= most
 }
 
 // losesToo says that a flow with a queue before a full link loses packets as well: each loss

@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ func TestBehindLink(t *testing.T) {
 		f.SndbufFullShare, f.SndbufBytes = 0.9, 16384
 	}
 	window := func(f *record.Flow, t *record.Trial) { f.RwndLimitedS, f.SenderInfo.SndWnd = t.WindowS, 40_000 }
+	narrow := func(f *record.Flow) { f.SenderInfo.SndWnd = 20_000 }
 	busyCPU := func(share float64) func(f *record.Flow, t *record.Trial) {
 		return func(f *record.Flow, t *record.Trial) {
 			for _, name := range []string{f.From, f.To} {
@@ -41,10 +43,12 @@ func TestBehindLink(t *testing.T) {
 		{"round trips that grow with the load of a host", 300, 5, false, sendBuffer, SendBuffer, "; RTT 300 µs, without a queue 47 µs"},
 		{"a window that a short queue fills, of hosts with idle CPUs", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
+			narrow(f)
 			busyCPU(0.6)(f, t)
 		}, FullLink, "a larger receiver window would only lengthen that queue"},
 		{"a window that the queue of a CPU may fill", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
+			narrow(f)
 			busyCPU(0.99)(f, t)
 		}, "", "RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or waited for a CPU: a larger receiver window may only lengthen that queue"},
 		{"a short queue, and room in the window", 1100, 5, false, busyCPU(0.6), FullLink, "RTT 1.1 ms"},
@@ -60,6 +64,21 @@ func TestBehindLink(t *testing.T) {
 			f.GoodputBps, t.WindowS = 2*1448*8/40e-3, 10
 		}, SendBuffer, "; RTT 40 ms"},
 		{"a window that the queue fills", 1700, 5, false, window, FullLink, "a larger receiver window would only lengthen that queue: waited for the receiver's window 100 %"},
+		{"a window that the queue fills, or processors that linerate keeps busy", 1700, 5, false, func(f *record.Flow, t *record.Trial) {
+			window(f, t)
+			reading(t, f.To).GeneratorCPU = 0.6
+		}, "", "or waited for a CPU: a larger receiver window may only lengthen that queue"},
+		{"a window that was open for a part of the time", 20_700, 5, false, func(f *record.Flow, t *record.Trial) {
+			t.WindowS = 2
+			window(f, t)
+			f.GoodputBps, f.SenderInfo.SndWnd = 24e6, 322_600
+		}, ReceiverWindow, "62.1 kB in flight on average, so it was smaller or zero for most of the time; RTT 20.7 ms"},
+		{"one that the other host's program left closed", 20_700, 5, false, func(f *record.Flow, t *record.Trial) {
+			t.WindowS = 2
+			window(f, t)
+			f.GoodputBps, f.SenderInfo.SndWnd, f.ClosingShare = 24e6, 20_000, 0.5
+			t.Hosts = slices.DeleteFunc(t.Hosts, func(h record.HostReading) bool { return h.Host == f.To })
+		}, SlowReader, "the window was 20 kB; at 50 % of the readings it was zero, or less than half of what it had been; RTT 20.7 ms"},
 		{"a window that is small", 80, 5, false, window, ReceiverWindow, "the window was 40 kB"},
 		{"few segments between losses, whose acknowledgements are late", 2740, 5, false, func(f *record.Flow, _ *record.Trial) {
 			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 3000

@@ -103,7 +103,7 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 			key := Ends{list[i].Local, list[i].Remote}
 			info := now.Connections[key].Info
 			one := asFlow(host.Host, list[i], earlier(before.Connections[key], info), info, windowS)
-			one.RwndFullShare = windowFull(tables[g.from:], key)
+			one.RwndFullShare, one.ClosingShare = windows(tables[g.from:], key)
 			trial = append(trial, one)
 		}
 		verdicts := bottleneck.Attribute(trial, []record.HostReading{one}, windowS, nil, false)
@@ -133,15 +133,24 @@ func long(tables []Table, of Ends) (first int) {
 	return first
 }
 
-// windowFull is the share of readings at which the window of a connection's peer was full.
-func windowFull(tables []Table, of Ends) float64 {
-	full := 0.0
+// windows are the shares of readings at which the window of a connection's peer was full, and
+// at which it was closing.
+func windows(tables []Table, of Ends) (full, closing float64) {
+	widest := uint32(0)
 	for _, t := range tables {
-		if i := t.Connections[of].Info; i != nil && i.RwndFull() {
+		i := t.Connections[of].Info
+		if i == nil {
+			continue
+		}
+		if i.RwndFull() {
 			full++
 		}
+		if i.Closing(widest) {
+			closing++
+		}
+		widest = max(widest, i.SndWnd)
 	}
-	return full / float64(len(tables))
+	return full / float64(len(tables)), closing / float64(len(tables))
 }
 
 // asFlow is a connection as a flow of a trial.
