@@ -401,11 +401,11 @@ func share(part, whole float64) float64 {
 // needlessly says that most of what a flow sent again had arrived before, as its receiver
 // reported (D-SACK, RFC 2883), and that no host dropped anything; "": neither is known.
 func (s scene) needlessly(f record.Flow) (text string) {
-	twice := share(float64(f.SenderInfo.DsackDups), float64(f.SenderInfo.TotalRetrans))
+	twice := needless(f)
 	if twice < most {
 		return ""
 	}
-	text = fmt.Sprintf(", %s of it needlessly", unit.FormatPercent(math.Round(100*min(twice, 1))/100))
+	text = fmt.Sprintf(", %s of it needlessly", unit.FormatPercent(math.Round(100*twice)/100))
 	if f.SenderInfo.ReordSeen > 0 {
 		text += ", after reordering"
 	}

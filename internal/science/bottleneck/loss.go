@@ -145,6 +145,10 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	case missing >= most*bytes:
 		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
 	case sent > 0 && -missing < most*bytes:
+		if needless(f) >= most {
+			return drop{text: fmt.Sprintf("%s received %s of the %s that %s sent, so the rest may have been needless, too: an acknowledgement reports one range that arrived twice (D-SACK, RFC 2883)",
+				to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
+		}
 		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s that %s sent: no counter that was read has them, and a firewall may drop them (on %[1]s: nft list ruleset, or linerate doctor --over 10s while the flow runs)",
 			to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
 	}

@@ -1,12 +1,23 @@
 package bottleneck
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
+
+// at is the reading of the host at one end of a hop, and the place of the hop's interface in it.
+func at(t *record.Trial, f *record.Flow, hop int) (*record.HostReading, int) {
+	end := f.Ends()[hop]
+	h := reading(t, end.Node)
+	i := slices.IndexFunc(h.End.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == end.Interface })
+	return h, i
+}
+
+func last(f *record.Flow) int { return len(f.Path) - 1 }
 
 // TestLostDatagrams: where datagrams are lost behind the sending host, that decides what a flow
 // gets, and not how busy its sender is, nor how full its own link; the counter that has them is
@@ -16,17 +27,6 @@ func TestLostDatagrams(t *testing.T) {
 		udp(f, 0.5)
 		f.Datagrams = &record.Datagrams{Sent: 1000, Received: 1000 - lost, Lost: lost, Bytes: 1472}
 	}
-	at := func(t *record.Trial, f *record.Flow, hop int) (*record.HostReading, int) {
-		end := f.Ends()[hop]
-		h := reading(t, end.Node)
-		for i, p := range h.End.Interfaces {
-			if p.Interface == end.Interface {
-				return h, i
-			}
-		}
-		panic("no interface " + end.String())
-	}
-	last := func(f *record.Flow) int { return len(f.Path) - 1 }
 	qdisc := func(h *record.HostReading, port string, drops uint64) {
 		q := record.QdiscCounters{Interface: port, Kind: "tbf", Handle: "1:"}
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
@@ -161,6 +161,30 @@ func TestLostDatagrams(t *testing.T) {
 		}
 		if strings.Contains(test.name, "not read") && strings.Contains(f.LimitedWhy, "between") {
 			t.Errorf("%s: %s", test.name, f.LimitedWhy)
+		}
+	}
+}
+
+// TestNeedlessRest: what no counter has of a TCP flow's retransmissions may be as needless as the
+// most of them that its receiver reported, and is no reason to look for a firewall.
+func TestNeedlessRest(t *testing.T) {
+	for dups, want := range map[uint32]string{
+		0:  "a firewall may drop them",
+		40: "a firewall may drop them",
+		90: "so the rest may have been needless, too",
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		f.SentBytes, f.RetransBytes, f.RetransSegments = 1e6, 20_000, 100
+		f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups = 100, dups
+		out, i := at(&trial, f, 0)
+		in, k := at(&trial, f, last(f))
+		out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1e9
+		in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1e9
+		attribute(&trial, over, true)
+		if f = &trial.Flows[0]; f.LimitedBy != CongestionWindow || !strings.Contains(f.LimitedWhy, want) {
+			t.Errorf("%d of 100 reported: %q (%s), want %q", dups, f.LimitedBy, f.LimitedWhy, want)
 		}
 	}
 }

@@ -125,6 +125,13 @@ func alike(parts [windowParts]float64) bool {
 
 // missing is the share of a flow's bytes that were lost. What was sent again although it had
 // arrived tells of no loss.
-func missing(f record.Flow) float64 {
-	return resent(f) * (1 - min(1, share(float64(f.SenderInfo.DsackDups), float64(f.SenderInfo.TotalRetrans))))
+func missing(f record.Flow) float64 { return resent(f) * (1 - needless(f)) }
+
+// needless is the share of what a flow sent again that had arrived, as its receiver reported: at
+// least so much.
+func needless(f record.Flow) float64 {
+	if f.SenderInfo == nil {
+		return 0
+	}
+	return min(1, share(float64(f.SenderInfo.DsackDups), float64(f.SenderInfo.TotalRetrans)))
 }

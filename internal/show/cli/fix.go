@@ -289,10 +289,14 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 			out += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
 			continue
 		}
+		var modes []string // that a file which a shell or an editor makes has not
 		for _, file := range h.Files {
 			out += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
+			if file.Mode != 0o644 {
+				modes = append(modes, fmt.Sprintf("chmod %o /%s", file.Mode, file.Path))
+			}
 		}
-		out += "\n" + applying(h, columns(w))
+		out += "\n" + applying(h, slices.Concat(modes, h.Apply), columns(w))
 	}
 	if len(d.Hosts) == 0 { // a peer, whose ARP entries are out of date once the fix is made
 		out += "\n" + hostconfig.Comment("once, on "+f.host+":") + "\n"
@@ -304,10 +308,10 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 	return err
 }
 
-// applying says how a host's files are put into effect, as comments.
-func applying(h fixHost, width int) string {
+// applying says by which commands a host's files are put into effect, as comments.
+func applying(h fixHost, commands []string, width int) string {
 	out := "# then on " + h.Host + ":\n"
-	for _, command := range h.Apply {
+	for _, command := range commands {
 		out += "#   " + command + "\n"
 	}
 	for _, note := range h.Notes {
@@ -345,7 +349,7 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 			}
 			fmt.Fprintln(w, path)
 		}
-		fmt.Fprint(w, applying(h, columns(w)))
+		fmt.Fprint(w, applying(h, h.Apply, columns(w)))
 	}
 	return nil
 }

@@ -336,8 +336,8 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("answer", "%s bytes on a new connection, which begins with that window:", unit.FormatCount(l.Answer))
 		line("", "%s and the transmission, %.3g s; less is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
 	}
-	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l.BDPBytes, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
-	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l.BDPBytes, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
+	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
+	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
 	return document.Document{
 		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {
@@ -361,13 +361,17 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 // enoughBy says whether what this host allows is enough, if it is that end; where that is
 // not known, whether Linux's default is. Twice the BDP fills the path while nothing is lost: at
 // least half of a receive buffer is advertised, and a writer that waits is woken when a third of
-// the send buffer is free.
-func enoughBy(bdp float64, needed, here, normally int64, end string) string {
+// the send buffer is free. Less than that may fill it, as little as the BDP without what the
+// kernel sends beyond the buffer.
+func enoughBy(l limits.BDPAnswer, needed, here, normally int64, end string) string {
+	const beyond = 128 << 10
 	switch {
 	case here >= needed:
 		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(here), end)
-	case float64(here) >= 2*bdp:
+	case float64(here) >= 2*l.BDPBytes:
 		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(here), end)
+	case float64(here+beyond) >= l.BDPBytes && here > 0:
+		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(here), unit.FormatRate(float64(here)/2*8/l.RTTS), end)
 	case here > 0:
 		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
 	case needed <= normally:
