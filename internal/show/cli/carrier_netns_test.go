@@ -14,6 +14,7 @@ import (
 // TestCarrierLost: a cable is pulled while flows run, and plugged in again. The run names
 // the interface and how long its flow got nothing.
 func TestCarrierLost(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		_, file := realHosts(t, dir)

@@ -99,6 +99,7 @@ func manyConnections(t *testing.T, study string, wanted float64, blocks int) {
 // TestOneClient: what keeps one client from more connections of HTTP is a finding: its
 // ports, or where there are more of these, its descriptors.
 func TestOneClient(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) { // whose root cannot raise the limit of descriptors
 		dir := t.TempDir()
 		for ports, want := range map[string]string{"40000 40199": "ports-exhausted EADDRNOTAVAIL", "1024 65535": "descriptors-exhausted RLIMIT_NOFILE is 400"} {
@@ -148,6 +149,7 @@ factors: {one: {levels: {client: {unreachable: true}}}}
 // TestPortsExhausted: connections that come to one port of a serving host,
 // from as many ports as there are; an alias at either end brings as many again.
 func TestPortsExhausted(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "100mbit")
 		kerneltest.Do(t, "ip", "netns", "exec", "client", "sh", "-c", "echo 40000 40199 > /proc/sys/net/ipv4/ip_local_port_range")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
 
@@ -44,6 +45,7 @@ design: {replicates: 2}
 // TestDuplicateAddress: that two machines answer for an address is found whichever
 // answer the client believes, and nothing is found where one does.
 func TestDuplicateAddress(t *testing.T) {
+	kerneltest.Parallel(t)
 	for _, order := range [][2]string{{"server", "other"}, {"other", "server"}} {
 		t.Run(order[0]+" first", func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "duplicate.yaml")

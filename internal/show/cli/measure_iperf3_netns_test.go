@@ -262,6 +262,7 @@ func checkAsked(t *testing.T, args []string, m record.Measure) {
 // TestMeasureIperf3Refused: a stock server that asks for a user, is busy, dies, or
 // is notified that the test was interrupted.
 func TestMeasureIperf3Refused(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		dir := t.TempDir()

@@ -19,6 +19,7 @@ import (
 // it first, and the host rules find what the change brought about. Trials have the load of the
 // machines and their kernels' logs.
 func TestRunKeepsSnapshots(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
 		_, real := realHosts(t, dir)
