@@ -36,6 +36,7 @@ const (
 	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
 	NoAnswer         = "no answer"         // nothing is acknowledged any more
 	Loss             = "loss"              // of datagrams, behind the sending host
+	NoCarrier        = "no carrier"        // an interface on its path had none, or was down, for a part of the window
 )
 
 const (
@@ -113,6 +114,8 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 		v := &verdicts[i]
 		switch {
 		case !f.Connected:
+		case s.carrier(f) != "":
+			v.By, v.Why = NoCarrier, s.carrier(f)
 		case f.Protocol == flow.UDP:
 			v.By, v.Why = s.datagrams(f)
 		case flow.Of(f.Protocol).Name == flow.TCP:

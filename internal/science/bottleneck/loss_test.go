@@ -91,6 +91,18 @@ func TestLostDatagrams(t *testing.T) {
 			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
 			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1499_000
 		}), Loss, "40 % of the datagrams were lost: on server, behind server."},
+		{"what the sender's interface never counted", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			out, i := at(t, f, 0)
+			in, k := at(t, f, last(f))
+			sent := uint64(f.Datagrams.Sent) * uint64(f.Datagrams.Bytes)
+			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + sent*6/10
+			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + sent*6/10
+		}), Loss, "40 % of the datagrams were lost: on client1, before client1.eth0, which sent "},
+		{"a short loss of carrier", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1, ToS: 0.15, Down: true}}
+		}), Loss, " was down for 50 ms of the window, and without it an interface drops"},
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 980)
 			f.CallBytes = 44 * 1472
