@@ -1,7 +1,6 @@
 package record
 
 import (
-	"slices"
 	"time"
 
 	"linerate/internal/model/topology"
@@ -234,77 +233,6 @@ func (f Flow) ResentBytes() int64 { return f.RetransBytes - f.RefusedBytes }
 
 // CapBps is the least of the flow's own caps; 0: it has none.
 func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }
-
-// TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
-// A field that the kernel does not know is zero, and Lacks has its name in JSON.
-type TCPInfo struct {
-	Lacks         []string `json:"lacks,omitempty"`
-	State         uint8    `json:"state"`
-	CAState       uint8    `json:"ca_state"`
-	Retransmits   uint8    `json:"retransmits"`
-	Backoff       uint8    `json:"backoff"`
-	Options       uint8    `json:"options"` // 1 timestamps, 2 SACK, 4 window scaling, 8 ECN
-	SndMSS        uint32   `json:"snd_mss"`
-	RcvMSS        uint32   `json:"rcv_mss"`
-	PMTU          uint32   `json:"pmtu"`
-	RTTUs         uint32   `json:"rtt_us"`
-	RTTVarUs      uint32   `json:"rttvar_us"`
-	MinRTTUs      uint32   `json:"min_rtt_us"`
-	SndCwnd       uint32   `json:"snd_cwnd"`     // segments
-	SndSsthresh   uint32   `json:"snd_ssthresh"` // segments
-	SndWnd        uint32   `json:"snd_wnd_bytes"`
-	RcvSpace      uint32   `json:"rcv_space_bytes"`
-	Unacked       uint32   `json:"unacked"`          // segments
-	Sacked        uint32   `json:"sacked,omitempty"` // segments that arrived behind a gap (RFC 2018)
-	TotalRetrans  uint32   `json:"total_retrans"`
-	PacingRateBps uint64   `json:"pacing_rate_bps"`
-	DeliveryBps   uint64   `json:"delivery_rate_bps"`
-	BytesAcked    uint64   `json:"bytes_acked"`
-	BytesReceived uint64   `json:"bytes_received"`
-	BytesSent     uint64   `json:"bytes_sent"`
-	BytesRetrans  uint64   `json:"bytes_retrans"`
-	NotsentBytes  uint32   `json:"notsent_bytes"`
-	SegsOut       uint32   `json:"segs_out"`
-	SegsIn        uint32   `json:"segs_in"`
-	BusyUs        uint64   `json:"busy_us"`
-	RwndLimitedUs uint64   `json:"rwnd_limited_us"`
-	SndbufLimited uint64   `json:"sndbuf_limited_us"`
-	Delivered     uint32   `json:"delivered"`
-	DeliveredCE   uint32   `json:"delivered_ce"`
-	ReordSeen     uint32   `json:"reord_seen"`
-	DsackDups     uint32   `json:"dsack_dups"`
-}
-
-// Lacking returns the first of the fields, by their names in JSON, that the kernel does not
-// know; empty: it knows them all.
-func (i *TCPInfo) Lacking(fields ...string) string {
-	for _, field := range fields {
-		if slices.Contains(i.Lacks, field) {
-			return field
-		}
-	}
-	return ""
-}
-
-// roomy is how much of a window is in flight at most where there is room for more.
-const roomy = 0.9
-
-// CwndFull reports whether what is in flight fills the congestion window.
-func (i TCPInfo) CwndFull() bool { return float64(i.Unacked) >= roomy*float64(i.SndCwnd) }
-
-// RwndFull reports whether what is in flight leaves room for one segment at most in the
-// receiver's window, and the congestion window has room for more. A window that is closed, or
-// not known (before Linux 5.4), is not full.
-func (i TCPInfo) RwndFull() bool {
-	flight, window, mss := int64(i.Unacked)*int64(i.SndMSS), int64(i.SndWnd), int64(i.SndMSS)
-	return !i.CwndFull() && flight > 0 && window > 0 && float64(flight) >= min(roomy*float64(window), float64(window-mss))
-}
-
-// Closing reports whether the receiver's window is zero, or less than half of widest, which is
-// what it was before. A window that its kernel does not report is not closing.
-func (i TCPInfo) Closing(widest uint32) bool {
-	return i.Lacking("snd_wnd_bytes") == "" && (i.SndWnd == 0 || i.SndWnd < widest/2)
-}
 
 // HostReading is what one host's (or switch's) agent read in one trial.
 type HostReading struct {
