@@ -5,6 +5,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 )
 
@@ -61,7 +62,16 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 }
 
 // network is what is known of the network to the server.
-func (s *session) network() direct { return direct{peer: s.options.alone() || s.lost != nil} }
+func (s *session) network() direct {
+	n := direct{peer: s.options.alone() || s.lost != nil}
+	if asked := s.options.Flows.RateCap; s.rateCap() != asked {
+		n.capped = ": the server's --max-rate"
+		if asked > 0 {
+			n.capped += ", in place of " + unit.FormatRate(float64(asked))
+		}
+	}
+	return n
+}
 
 // smaller is the smaller of two figures of which 0 is not known.
 func smaller[T int | float64](a, b T) T {

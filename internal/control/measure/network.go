@@ -18,6 +18,8 @@ import (
 // flows use at either end, and nothing of what is between them.
 type direct struct {
 	peer bool // the server has no agent: its interfaces are unknown, too
+	// capped says who caps the flows, and what was requested instead; empty: the client does.
+	capped string
 }
 
 // Paths finds the interfaces from the flows' addresses: this host's kernel says where
@@ -57,6 +59,14 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 // direction is the limit of the flows that a node sends, of which there are some.
 // Transactions have none.
 func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
+	l := n.bounded(counted, hosts, over, from)
+	if limits.Capped(l.Why) {
+		l.Why += n.capped
+	}
+	return l
+}
+
+func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
 	flows := sentBy(counted, from)
 	switch used := interfacesOf(flows, hosts); {
 	case flow.Of(flows[0].Protocol).Transactional():

@@ -71,6 +71,31 @@ func misindented(text string, stopped int) (line indented, others string, is boo
 	return indented{}, "", false
 }
 
+// keyAlone finds a line that lacks the colon of a key, in front of a block that is indented
+// further: the one where the parser gave up, or the one before.
+func keyAlone(text string, stopped int) (key string, at Position, is bool) {
+	var before indented
+	for i, one := range strings.Split(text, "\n") {
+		rest := strings.TrimLeft(one, " ")
+		if rest == "" || rest[0] == '#' {
+			continue
+		}
+		line := indented{i + 1, len(one) - len(rest)}
+		if line.line >= stopped && key != "" && line.indent > before.indent {
+			return strings.Trim(key, `"'`), before.at(), true
+		}
+		if line.line > stopped {
+			break
+		}
+		key, _, _ = strings.Cut(rest, " #")
+		if key = strings.TrimSpace(key); strings.ContainsAny(key[:1], "-[{|>") || strings.HasSuffix(key, ":") || strings.Contains(key, ": ") {
+			key = ""
+		}
+		before = line
+	}
+	return "", Position{}, false
+}
+
 // unclosed finds a bracket or brace that nothing closes, or another kind does.
 func unclosed(tokens token.Tokens) (*token.Token, bool) {
 	var open []*token.Token

@@ -88,6 +88,10 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 			problems.add(file, line.at(), "indented by %d; lines around it are indented by %s", line.indent, others)
 			return nil
 		}
+		if key, at, is := keyAlone(text, at.Line); is {
+			problems.add(file, at, "%q has no colon; expected %q", key, key+":")
+			return nil
+		}
 		if m := withoutColon.FindStringSubmatch(lineOf(text, at.Line)); m != nil {
 			problems.add(file, at, "%q has no colon; expected %q", strings.TrimSpace(m[0]), m[1]+": "+m[2])
 			return nil

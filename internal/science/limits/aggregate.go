@@ -104,7 +104,7 @@ const noBulk = "none: no limit is computed for transactions"
 func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	bps, why := math.Inf(1), ""
 	if f.Cap > 0 {
-		bps, why = float64(f.Cap), "cap of "+unit.FormatRate(float64(f.Cap))
+		bps, why = float64(f.Cap), flowCap+unit.FormatRate(float64(f.Cap))
 	}
 	frame := n.frame(f, path)
 	for _, c := range n.linkDirections(path) {

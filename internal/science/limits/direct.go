@@ -16,13 +16,18 @@ func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 		best = Limit{rate * frame.Fraction(), linkTerm(rate, frame.Fraction(), frame)}
 	}
 	if capped := float64(flows) * rateCap; capped > 0 && capped < best.Bps {
-		best = Limit{Bps: capped, Why: multiple(flows) + "cap of " + unit.FormatRate(rateCap)}
+		best = Limit{Bps: capped, Why: multiple(flows) + flowCap + unit.FormatRate(rateCap)}
 	}
 	if math.IsInf(best.Bps, 1) {
 		return Limit{Why: "unknown: neither end's interface has hardware that reports a speed"}
 	}
 	return best
 }
+
+const flowCap = "cap of "
+
+// Capped reports whether flows' own caps are a term of the limit that why explains.
+func Capped(why string) bool { return strings.Contains(why, flowCap) }
 
 // Measured names what a measurement's limit is, which why explains: of the path between the two
 // ends it knows their interfaces and the flows' caps, and with a peer that is not linerate's this
@@ -33,11 +38,10 @@ func Measured(why, peer string) string {
 		links = "this host's interface"
 	}
 	terms := strings.Split(why, " + ") // links before caps
-	const flowCap = "cap of "
 	switch {
-	case strings.Contains(terms[0], flowCap):
+	case Capped(terms[0]):
 		return "the flows' caps"
-	case strings.Contains(terms[len(terms)-1], flowCap):
+	case Capped(terms[len(terms)-1]):
 		return "the limit of " + links + " and the flows' caps"
 	}
 	return "the limit of " + links

@@ -127,6 +127,7 @@ func besideName(name, kind string) string {
 var (
 	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
 	workloadLine = regexp.MustCompile(`(?m)^(workload|factors|study):`)
+	htmlPage     = regexp.MustCompile(`(?i)^\s*<(!doctype|html)\b`)
 	fence        = regexp.MustCompile("(?m)^(```|~~~)") // around code in Markdown
 	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
 )
@@ -137,6 +138,9 @@ func wrongKind(verb, file string, text []byte) error {
 	expected := map[string]string{"doctor": "a snapshot", "tune": "a list of settings"}
 	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
 		return err
+	}
+	if htmlPage.Match(text) {
+		return fmt.Errorf("%s is an HTML page, not %s", file, cmp.Or(expected[verb], "a study"))
 	}
 	study := studyLine.Match(text)
 	if study && fence.Match(text) {
