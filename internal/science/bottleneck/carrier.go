@@ -9,29 +9,33 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// outage is the share of the window without a byte from which on the carrier that an interface
-// lost is what held a flow back.
+// outage is the share of the window without a carrier from which on that is what held a flow
+// back.
 const outage = 0.1
 
 // carrier is what shows that a flow was held back by an interface on its path that had no carrier,
-// or was down: nothing arrived for about as long. "": nothing does, such as of a flow that took
-// another path.
+// or was down: nothing was received meanwhile. "": nothing does, such as of a flow that took
+// another path, or of a time that is shorter than the sampling interval.
 func (s scene) carrier(f record.Flow) string {
 	loss, at := s.carrierLoss(f)
-	if at == "" {
+	receiver, _ := s.Reading(f.To)
+	if loss.ToS-loss.FromS < outage*s.WindowS || len(f.Bins) != len(receiver.Series) {
 		return ""
 	}
-	each := share(s.WindowS, float64(len(f.Bins)))
-	silent := 0.0
-	for i, bytes := range f.Bins {
-		if bytes == 0 && each*float64(i+1) > loss.FromS {
-			silent += each
+	began, within := 0.0, false
+	for i, sample := range receiver.Series {
+		ended := float64(sample.AtNs-receiver.Begin.ScheduledNs) / 1e9
+		if began >= loss.FromS && ended <= loss.ToS {
+			if within = true; f.Bins[i] > 0 {
+				return ""
+			}
 		}
+		began = ended
 	}
-	if silent < outage*s.WindowS {
+	if !within {
 		return ""
 	}
-	return fmt.Sprintf("%s for %s of %s, and nothing arrived for %s", at, unit.FormatSeconds(loss.ToS-loss.FromS), unit.FormatSeconds(s.WindowS), unit.FormatSeconds(silent))
+	return fmt.Sprintf("%s for %s of the window of %s", at, unit.FormatSeconds(loss.ToS-loss.FromS), unit.FormatSeconds(s.WindowS))
 }
 
 // carrierLoss is the longest time in the window in which an interface on a flow's path, or where

@@ -17,28 +17,38 @@ func TestCarrier(t *testing.T) {
 		iface     string
 		fromS     float64
 		down      bool
-		silent    int // bins of 20, the last ones
+		toS       float64
+		silent    [2]int // bins of 20 in which nothing arrived
 		pathKnown bool
 		want, why string
 	}{
-		{"taken down", 1, "", 0.4, true, 12, true, NoCarrier, " was down for 600 ms of 1 s, and nothing arrived for 600 ms"},
-		{"lost", 0, "", 0.4, false, 12, true, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
-		{"lost, on a path that is not known", 0, "", 0.4, false, 12, false, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
-		{"for an instant", 0, "", 0.95, false, 1, true, FullLink, ""},
-		{"of a flow that took another path", 0, "", 0.4, false, 0, true, FullLink, ""},
-		{"of another interface", 0, "eth9", 0.4, false, 12, true, FullLink, ""},
+		{"taken down", 1, "", 0.4, true, 1, [2]int{8, 20}, true, NoCarrier, " was down for 600 ms of the window of 1 s"},
+		{"lost", 0, "", 0.4, false, 1, [2]int{8, 20}, true, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
+		{"lost, on a path that is not known", 0, "", 0.4, false, 1, [2]int{8, 20}, false, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
+		{"for a while, of which the intervals at its ends have some", 0, "", 0.43, false, 0.62, [2]int{9, 12}, true, NoCarrier, "had no carrier for 190 ms"},
+		{"for less than an interval", 0, "", 0.43, false, 0.54, [2]int{}, true, FullLink, ""},
+		{"for an instant", 0, "", 0.95, false, 1, [2]int{19, 20}, true, FullLink, ""},
+		{"of a flow that took another path", 0, "", 0.4, false, 1, [2]int{}, true, FullLink, ""},
+		{"of another interface", 0, "eth9", 0.4, false, 1, [2]int{8, 20}, true, FullLink, ""},
 	} {
 		trial, over := sound()
 		f := &trial.Flows[0]
-		trial.WindowS, f.Bins = 1, make([]int64, 20)
-		for i := range len(f.Bins) - test.silent {
-			f.Bins[i] = 1e6
+		trial.WindowS, f.Bins = 1, nil
+		receiver := reading(&trial, f.To)
+		receiver.Series = nil
+		for i := range 20 {
+			bytes := int64(1e6)
+			if i >= test.silent[0] && i < test.silent[1] {
+				bytes = 0
+			}
+			f.Bins = append(f.Bins, bytes)
+			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6})
 		}
 		end := f.Ends()[test.on]
 		if test.iface != "" {
 			end.Interface = test.iface
 		}
-		reading(&trial, end.Node).CarrierLosses = []record.CarrierLoss{{Interface: end.Interface, FromS: test.fromS, ToS: 1, Down: test.down}}
+		reading(&trial, end.Node).CarrierLosses = []record.CarrierLoss{{Interface: end.Interface, FromS: test.fromS, ToS: test.toS, Down: test.down}}
 		if !test.pathKnown {
 			f.Path = nil
 		}

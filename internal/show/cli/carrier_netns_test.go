@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/science/bottleneck"
 )
 
 // TestCarrierLost: a cable is pulled while flows run, and plugged in again. The run names
@@ -51,6 +52,9 @@ func TestCarrierLost(t *testing.T) {
 		for _, f := range run.Trials[0].Flows {
 			if len(f.Outages) == 0 || f.Outages[0].LostS < 0.5 || !f.Outages[0].Resumed {
 				t.Errorf("flow %s: %+v", f.ID, f.Outages)
+			}
+			if f.LimitedBy != bottleneck.NoCarrier || !strings.Contains(f.LimitedWhy, " of the window") {
+				t.Errorf("flow %s: limited by %q (%s)", f.ID, f.LimitedBy, f.LimitedWhy)
 			}
 			if !strings.Contains(evidence, "flow "+f.ID+": server received nothing from client for ") {
 				t.Errorf("flow %s is not in the evidence:\n%s", f.ID, evidence)
