@@ -134,7 +134,7 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 		return d
 	}
 	sent, arrived := of(from).TxBytes, of(to).RxBytes
-	if loss, at := s.carrierLoss(f); at != "" {
+	if loss, at := s.carrierLoss(f); at != "" && s.fits(f, loss) {
 		return drop{text: fmt.Sprintf("%s for %s of the window, and without it an interface drops what it is to send: no counter has them", at, unit.FormatSeconds(loss.ToS-loss.FromS))}
 	}
 	bytes := lost
@@ -145,7 +145,7 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 		bytes *= float64(f.SenderInfo.SndMSS)
 	}
 	switch missing := sent - arrived; {
-	case sent > 0 && s.payload(from)-sent >= most*bytes:
+	case f.Datagrams != nil && sent > 0 && s.payload(from)-sent >= most*bytes:
 		return drop{node: from.Node, text: fmt.Sprintf("on %s, before %s, which sent %s of the %s or more of its flows: no counter that was read has them (on %[1]s: nft list ruleset, tc -s filter show dev %[5]s)",
 			from.Node, from, unit.FormatBytes(sent), unit.FormatBytes(s.payload(from)), from.Interface)}
 	case missing >= most*bytes:
@@ -161,18 +161,24 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from, to, to.Node)}
 }
 
-// payload is what all flows that leave by an interface handed to the kernel, in bytes.
+// payload is what the UDP flows that leave by an interface handed to the kernel, in bytes.
 func (s scene) payload(at topology.End) (bytes float64) {
 	for _, f := range s.Flows {
-		switch ends := f.Ends(); {
-		case len(ends) == 0 || ends[0] != at:
-		case f.Datagrams != nil:
+		if ends := f.Ends(); f.Datagrams != nil && len(ends) > 0 && ends[0] == at {
 			bytes += float64(f.Datagrams.Sent) * float64(f.Datagrams.Bytes)
-		default:
-			bytes += float64(f.SentBytes)
 		}
 	}
 	return bytes
+}
+
+// fits reports whether a time without carrier was long enough for half of what a flow lost: the
+// kernel puts a link into use again up to a second after it is there (net/core/link_watch.c).
+func (s scene) fits(f record.Flow, loss record.CarrierLoss) bool {
+	if f.Datagrams == nil {
+		return true
+	}
+	part, _ := f.Datagrams.LostShare()
+	return loss.ToS-loss.FromS+1 >= most*part*s.WindowS
 }
 
 // unassembled are the fragments that a host dropped in the window for want of memory. The kernel

@@ -103,6 +103,12 @@ func TestLostDatagrams(t *testing.T) {
 			lose(f, 400)
 			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1, ToS: 0.15, Down: true}}
 		}), Loss, " was down for 50 ms of the window, and without it an interface drops"},
+		{"more lost than a short loss of carrier takes", idly(func(f *record.Flow, t *record.Trial) {
+			lose(f, 400)
+			t.WindowS = 6
+			f.GoodputBps = f.RateCapBps / 2
+			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1, ToS: 0.15, Down: true}}
+		}), Loss, "40 % of the datagrams were lost: between "},
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 980)
 			f.CallBytes = 44 * 1472
