@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -199,6 +200,10 @@ func tooFew(o measure.Options, expected expect.Expectation) []string {
 	return list
 }
 
+// atOnce is how far apart two signals are one interruption: timeout(1) sends its signal to the
+// program, and then to the program's process group.
+const atOnce = 100 * time.Millisecond
+
 // lingering outlives ctx, which the first signal ends, until a second one: so long what was
 // measured can be read.
 func lingering(ctx context.Context) (context.Context, func()) {
@@ -206,14 +211,20 @@ func lingering(ctx context.Context) (context.Context, func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for range 2 {
+		var first time.Time
+		for {
 			select {
 			case <-signals:
 			case <-linger.Done():
 				return
 			}
+			if first.IsZero() {
+				first = time.Now()
+			} else if time.Since(first) >= atOnce {
+				end(errors.New("interrupted twice"))
+				return
+			}
 		}
-		end(errors.New("interrupted twice"))
 	}()
 	return linger, func() {
 		signal.Stop(signals)

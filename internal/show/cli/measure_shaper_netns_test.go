@@ -182,20 +182,26 @@ func TestMeasureInterrupted(t *testing.T) {
 				t.Errorf("%s", out.String())
 			}
 		}
-		cmd := in(t, "client", "measure", "10.0.0.1", "--quiet", "--duration", "60s", "--rate-cap", "100mbit")
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(4 * time.Second)
-		for range 2 {
-			_ = cmd.Process.Signal(syscall.SIGINT)
-			time.Sleep(50 * time.Millisecond)
-		}
-		_ = cmd.Wait()
-		if said := errs.String(); cmd.ProcessState.ExitCode() != ExitInterrupted || strings.Contains(said, "before anything was measured") {
-			t.Errorf("interrupted twice: exit status %d: %s", cmd.ProcessState.ExitCode(), said)
+		// As timeout(1) does, to the program and its group: one interruption.
+		for _, apart := range []time.Duration{time.Millisecond, 2 * atOnce} {
+			cmd := in(t, "client", "measure", "10.0.0.1", "--quiet", "--duration", "60s", "--rate-cap", "100mbit")
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(4 * time.Second)
+			for range 2 {
+				_ = cmd.Process.Signal(syscall.SIGINT)
+				time.Sleep(apart)
+			}
+			_ = cmd.Wait()
+			if said := errs.String(); cmd.ProcessState.ExitCode() != ExitInterrupted || strings.Contains(said, "before anything was measured") {
+				t.Errorf("interrupted twice, %v apart: exit status %d: %s", apart, cmd.ProcessState.ExitCode(), said)
+			}
+			if apart < atOnce && !strings.Contains(out.String(), "of 60 s: one value") {
+				t.Errorf("interrupted by timeout: %s%s", out.String(), errs.String())
+			}
 		}
 	})
 }
