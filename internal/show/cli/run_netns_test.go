@@ -177,7 +177,6 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 // TestRunIsFoundByItsName: a run is given a name, and a page; a note reaches the page, and
 // removing the run removes it.
 func TestRunIsFoundByItsName(t *testing.T) {
-	kerneltest.Parallel(t)
 	dir := t.TempDir()
 	run := runLab(t, dir, labFile(t, "small.yaml"), "--replicates", "4", "--name", "old cable", "--wait")
 	page := filepath.Join(dir, "runs", run.ID, "report.html")
