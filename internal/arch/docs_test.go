@@ -49,6 +49,19 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestHeadingsOnce: a section stands in a document once; its link could lead to the first alone.
+func TestHeadingsOnce(t *testing.T) {
+	for file, text := range documents(t) {
+		seen := map[string]bool{}
+		for _, line := range strings.Split(fence.ReplaceAllString(text, ""), "\n") {
+			if strings.HasPrefix(line, "## ") && seen[line] {
+				t.Errorf("%s has the section %q twice", file, line)
+			}
+			seen[line] = true
+		}
+	}
+}
+
 func brokenLinks(root, from, text string, docs map[string]string) []string {
 	var broken []string
 	prose := code.ReplaceAllString(fence.ReplaceAllString(text, ""), "")

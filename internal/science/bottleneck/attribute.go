@@ -54,8 +54,8 @@ const (
 	// fair is the share of its even part of a link from which on a flow is held
 	// by the link rather than by a window of its own.
 	fair = 0.9
-	// closes is the share of the readings at which a window is closing that a receiver closes
-	// again and again.
+	// closes is the share of the readings at which the receiver's window was closing from which
+	// on its program, and not a queue on the path, is why it was full.
 	closes = 0.25
 	// slow is how long data lies unread, in milliseconds, where the program that is
 	// to read it is slow: waking one takes less.
@@ -112,10 +112,11 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 	verdicts := make([]Verdict, len(flows))
 	for i, f := range flows {
 		v := &verdicts[i]
+		lost := s.carrier(f)
 		switch {
 		case !f.Connected:
-		case s.carrier(f) != "":
-			v.By, v.Why = NoCarrier, s.carrier(f)
+		case lost != "":
+			v.By, v.Why = NoCarrier, lost
 		case f.Protocol == flow.UDP:
 			v.By, v.Why = s.datagrams(f)
 		case flow.Of(f.Protocol).Name == flow.TCP:

@@ -9,8 +9,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// outage is the share of the window without a carrier from which on that is what held a flow
-// back.
+// outage is the least share of the window without a carrier that held a flow back.
 const outage = 0.1
 
 // carrier is what shows that a flow was held back by an interface on its path that had no carrier,

@@ -40,9 +40,6 @@ const (
 	awake = 0.6
 	// superFrame is what TCP sends at once at the most.
 	superFrame = 64 << 10
-	// beyond is what a send buffer has in flight at most beyond its size: the kernel looks
-	// for room before it begins a super-frame, not while it fills it (tcp_sendmsg_locked).
-	beyond = 2 * superFrame
 	// hostsS is what two hosts take in a round trip, and timers that end it late.
 	hostsS = 2e-4
 	// doubt is by which factor models of loss are off where some losses are all
@@ -206,7 +203,7 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound
 	if size <= 0 {
 		return bound{}, false
 	}
-	b := windowed(path, awake*size, size+beyond, SendBuffer)
+	b := windowed(path, awake*size, size+limits.BeyondSendBuffer, SendBuffer)
 	b.why = fmt.Sprintf("%.0f %% to all of %s of %s, and two super-frames, in %s", 100*awake, what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }

@@ -25,6 +25,10 @@ const (
 	// kernel's own bookkeeping: three times.
 	receiveShare = 4
 	sendShare    = 3
+	// BeyondSendBuffer is what TCP has in flight at most beyond its send buffer, in bytes: the
+	// kernel looks for room before it begins a super-frame of 64 KiB, not while it fills it
+	// (tcp_sendmsg_locked).
+	BeyondSendBuffer = 2 * 64 << 10
 )
 
 // Linux's own third values of tcp_rmem and tcp_wmem (tcp(7)), on a machine with

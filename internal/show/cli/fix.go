@@ -289,7 +289,7 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 			out += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
 			continue
 		}
-		var modes []string // that a file which a shell or an editor makes has not
+		var modes []string // a new file has 0644
 		for _, file := range h.Files {
 			out += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
 			if file.Mode != 0o644 {

@@ -361,16 +361,14 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 // enoughBy says whether what this host allows is enough, if it is that end; where that is
 // not known, whether Linux's default is. Twice the BDP fills the path while nothing is lost: at
 // least half of a receive buffer is advertised, and a writer that waits is woken when a third of
-// the send buffer is free. Less than that may fill it, as little as the BDP without what the
-// kernel sends beyond the buffer.
+// the send buffer is free. A buffer of the BDP or more may fill it.
 func enoughBy(l limits.BDPAnswer, needed, here, normally int64, end string) string {
-	const beyond = 128 << 10
 	switch {
 	case here >= needed:
 		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(here), end)
 	case float64(here) >= 2*l.BDPBytes:
 		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(here), end)
-	case float64(here+beyond) >= l.BDPBytes && here > 0:
+	case float64(here+limits.BeyondSendBuffer) >= l.BDPBytes && here > 0:
 		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(here), unit.FormatRate(float64(here)/2*8/l.RTTS), end)
 	case here > 0:
 		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
