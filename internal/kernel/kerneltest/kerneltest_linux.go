@@ -29,6 +29,14 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}, body)
 }
 
+// OwnProcess runs body in a process of its own, beside other tests (Parallel), so that it may
+// change its environment and its working directory. Call it first in a top-level test.
+func OwnProcess(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	Parallel(t)
+	within(t, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, body)
+}
+
 func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(inside) == t.Name() {
@@ -43,15 +51,17 @@ func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		t.Fatalf("in its own namespace:\n%s", output)
-	case err != nil:
+		t.Fatalf("in its own process:\n%s", output)
+	case err != nil && attributes.Cloneflags != 0:
 		Skip(t, "the kernel refuses a user and network namespace: "+err.Error())
+	case err != nil:
+		t.Fatal(err)
 	case strings.Contains(string(output), "--- SKIP: "+t.Name()):
-		t.Skipf("in its own namespace:\n%s", output)
+		t.Skipf("in its own process:\n%s", output)
 	case !strings.Contains(string(output), "--- PASS: "+t.Name()):
-		t.Fatalf("the test did not run in its own namespace:\n%s", output)
+		t.Fatalf("the test did not run in its own process:\n%s", output)
 	}
-	t.Logf("in its own namespace:\n%s", output)
+	t.Logf("in its own process:\n%s", output)
 }
 
 // namespaces start a process in a new user and network namespace, and another one; it ends

@@ -21,3 +21,9 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	InNamespace(t, body)
 }
+
+// OwnProcess runs body in this process, alone.
+func OwnProcess(t *testing.T, body func(t *testing.T)) {
+	t.Helper()
+	body(t)
+}

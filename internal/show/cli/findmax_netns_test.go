@@ -19,6 +19,7 @@ import (
 // link has for their bytes; it stands in the notebook's run as well; and an interrupted search has
 // what is known until then.
 func TestFindMax(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "20mbit", "client")
 		serving(t)

@@ -17,6 +17,7 @@ import (
 // behind a shallow one, in whichever direction the load goes, and is graded worse;
 // without load it makes no difference.
 func TestMeasureLatency(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "20mbit", "client")
 		serving(t)

@@ -95,6 +95,7 @@ func agree(t *testing.T, what string, rate float64, other func() float64, within
 // TestMeasureURL: nginx and nsd are measured by URL, and rates agree with those of wrk and
 // dnsperf where these are asked for the same; what a server refuses is said.
 func TestMeasureURL(t *testing.T) {
+	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "client")
 		dir := t.TempDir()

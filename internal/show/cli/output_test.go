@@ -15,6 +15,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/host/apply"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
@@ -111,7 +112,9 @@ func init() {
 
 // TestOutputFits: no verb prints a line wider than the terminal, neither answers nor
 // messages. A verb without an entry in outputs fails.
-func TestOutputFits(t *testing.T) {
+func TestOutputFits(t *testing.T) { kerneltest.OwnProcess(t, everyOutputFits) }
+
+func everyOutputFits(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	t.Setenv(notebook.Variable, filepath.Join(dir, "notebook.db"))
