@@ -28,7 +28,7 @@ type Dialer struct {
 // Spec is the flow's options.
 func (d *Dialer) Spec() flow.Spec { return d.f.Request.Spec }
 
-// Host is the server's name or address, with the port unless it is the protocol's own.
+// Host is the server's name or address with its port, without the zone of an IPv6 address.
 func (d *Dialer) Host() string { return d.f.host() }
 
 // Late counts an answer that came after its transaction was given up, or a second time.
@@ -62,10 +62,11 @@ func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, 
 // Conn is a connection of a client, which counts what it carries.
 type Conn struct {
 	net.Conn
-	f       *appFlow
-	raw     syscall.RawConn // of TCP; nil: of UDP
-	resent  atomic.Uint32   // segments sent again until the latest reading
-	closing atomic.Bool
+	f        *appFlow
+	raw      syscall.RawConn // of TCP; nil: of UDP
+	received atomic.Uint64   // bytes
+	resent   atomic.Uint32   // segments sent again until the latest reading
+	closing  atomic.Bool
 }
 
 // TCP opens a connection and notes how long it took.
@@ -182,8 +183,28 @@ func deadline(ctx context.Context) time.Time {
 // Read and Write count payload: what TLS and the protocol add is in it.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	c.received.Add(uint64(max(0, n)))
 	c.f.counts.received.Add(int64(max(0, n)))
 	return n, err
+}
+
+// Received is how many bytes have been read so far.
+func (c *Conn) Received() uint64 { return c.received.Load() }
+
+// Usable reports whether the peer has not ended the connection, as far as this host's kernel
+// knows: the next reading may have what came before.
+func (c *Conn) Usable() bool {
+	state := uint8(record.TCPEstablished) // of UDP, and where the system does not say
+	if c.raw != nil {
+		_ = socket.WithFD(c.raw, func(fd int) error {
+			info, err := sock.TCPInfo(fd)
+			if err == nil {
+				state = info.State
+			}
+			return err
+		})
+	}
+	return state == record.TCPEstablished
 }
 
 func (c *Conn) Write(b []byte) (int, error) {

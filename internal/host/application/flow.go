@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,6 +44,7 @@ type appFlow struct {
 	isClient      bool
 	counts        counts
 	recorder      *recorder
+	arrivals      atomic.Pointer[arrivals] // of transactions, once they begin
 	tls           clientTLS
 
 	mu       sync.Mutex // held for assignments only
@@ -62,8 +65,15 @@ func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	}
 }
 
-// host is the server's name or address with its port.
-func (f *appFlow) host() string { return cmp.Or(f.Request.Host, f.Request.Remote.String()) }
+// host is the server's name or address with its port, as the server knows it: the zone of an
+// IPv6 address is this host's own (RFC 4007, section 11.2).
+func (f *appFlow) host() string {
+	host := cmp.Or(f.Request.Host, f.Request.Remote.String())
+	if at, err := netip.ParseAddrPort(host); err == nil {
+		return netip.AddrPortFrom(at.Addr().WithZone(""), at.Port()).String()
+	}
+	return host
+}
 
 // overUDP says that the protocol's packets are UDP's.
 func (f *appFlow) overUDP() bool { return flow.Of(f.Request.Protocol).Transport == flow.UDP }
@@ -218,6 +228,7 @@ func (f *appFlow) run() {
 		return
 	}
 	due := newArrivals(&e.Signals, f.Request.Spec)
+	f.arrivals.Store(due)
 	var making sync.WaitGroup
 	for _, s := range f.sessions {
 		for range max(1, f.Request.Pipeline) {
@@ -260,7 +271,10 @@ func (f *appFlow) transaction(s Session, due int64) error {
 	f.counts.stamp()
 	signals := &f.engine.Signals
 	within := x.ended >= signals.Begin.Load() && x.ended < signals.End.Load()
-	if err != nil {
+	refusal, refused := errors.AsType[*Refusal](err)
+	if refused {
+		x.Answer(refusal.Code, true)
+	} else if err != nil {
 		f.counts.failures.Add(1)
 		outcome := f.failed(err)
 		if within {
@@ -277,7 +291,7 @@ func (f *appFlow) transaction(s Session, due int64) error {
 		f.recorder.answer(x.outcome)
 		f.recorder.done(x)
 	}
-	return nil
+	return err
 }
 
 // begin and end note which transactions are in flight.
@@ -293,15 +307,20 @@ func (f *appFlow) end(x *Exchange) {
 	delete(f.inFlight, x)
 }
 
-// waiting is how many transactions are in flight at an instant, and how long the one that
-// has been longest.
+// waiting is how many transactions have begun or are due at an instant and not done, and how
+// long the one that waits longest has.
 func (f *appFlow) waiting(at int64) (n int64, longestNs int64) {
+	if a := f.arrivals.Load(); a != nil {
+		if due, first := a.overdue(at); due > 0 {
+			n, longestNs = due, at-first
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for x := range f.inFlight {
 		longestNs = max(longestNs, at-x.due)
 	}
-	return int64(len(f.inFlight)), longestNs
+	return n + int64(len(f.inFlight)), longestNs
 }
 
 // failed counts a transaction without an answer, and returns what kind of failure it was.
@@ -398,17 +417,7 @@ func (f *appFlow) established() (n int64) {
 	conns := slices.Collect(maps.Keys(f.conns))
 	f.mu.Unlock()
 	for _, c := range conns {
-		state := uint8(record.TCPEstablished) // of UDP, and where the system does not say
-		if c.raw != nil {
-			_ = socket.WithFD(c.raw, func(fd int) error {
-				info, err := sock.TCPInfo(fd)
-				if err == nil {
-					state = info.State
-				}
-				return err
-			})
-		}
-		if state == record.TCPEstablished {
+		if c.Usable() {
 			n++
 		}
 	}

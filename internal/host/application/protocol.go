@@ -22,6 +22,16 @@ type Protocol interface {
 	Serve(ctx context.Context, s *Server) error
 }
 
+// Refusal is the answer of a server that refuses a connection: it counts as an answer that is
+// an error, and the session waits before it opens another connection.
+type Refusal struct {
+	Code string // in the protocol's words
+	Err  error
+}
+
+func (r *Refusal) Error() string { return r.Err.Error() }
+func (r *Refusal) Unwrap() error { return r.Err }
+
 // Session is a client with one connection at a time.
 type Session interface {
 	// Do makes a transaction, on the open connection or on a new one, and notes its

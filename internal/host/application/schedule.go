@@ -3,12 +3,16 @@ package application
 import (
 	"math/rand/v2"
 	"runtime"
+	"sync"
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 )
+
+// mostOverdue bounds the counting of instants that have passed.
+const mostOverdue = 1 << 20
 
 // arrivals gives transactions the instants at which they are to begin, one after
 // another. A session that is free takes the next.
@@ -19,9 +23,26 @@ type arrivals struct {
 	// precise than the runtime's timers.
 	turn chan struct{}
 
-	gapNs  float64 // mean time between two; 0: each begins when a session is free
-	random *rand.Rand
-	due    float64 // the next instant, since the start
+	gapNs float64 // mean time between two; 0: each begins when a session is free
+
+	mu   sync.Mutex // held for arithmetic only
+	next instants
+}
+
+// instants are those at which transactions are to begin, in nanoseconds since the start. A
+// copy goes on as the original does.
+type instants struct {
+	due     float64 // the next
+	poisson bool
+	random  rand.PCG
+}
+
+// pass goes on to the instant after the next.
+func (i *instants) pass(gapNs float64) {
+	if i.poisson {
+		gapNs *= rand.New(&i.random).ExpFloat64()
+	}
+	i.due += gapNs
 }
 
 func newArrivals(signals *flowset.Signals, spec flow.Spec) *arrivals {
@@ -29,19 +50,11 @@ func newArrivals(signals *flowset.Signals, spec flow.Spec) *arrivals {
 	if spec.Pace > 0 {
 		a.gapNs = 1e9 / spec.Pace
 		if spec.Arrivals == flow.ArrivalsPoisson {
-			a.random = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-			a.due = a.gap()
+			a.next.poisson, a.next.random = true, *rand.NewPCG(rand.Uint64(), rand.Uint64())
+			a.next.pass(a.gapNs)
 		}
 	}
 	return a
-}
-
-// gap is the time from one instant to the next.
-func (a *arrivals) gap() float64 {
-	if a.random != nil {
-		return a.random.ExpFloat64() * a.gapNs
-	}
-	return a.gapNs
 }
 
 // take waits for the next instant and returns it; false: the flow stops.
@@ -56,7 +69,7 @@ func (a *arrivals) take() (due int64, ok bool) {
 	defer runtime.UnlockOSThread()
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
-	due = a.signals.Start.Load() + int64(a.due)
+	due = a.signals.Start.Load() + int64(a.next.due) // take alone writes it
 	for now := socket.Now(); ; now = socket.Now() {
 		if a.ends(max(now, due)) {
 			return 0, false
@@ -66,8 +79,28 @@ func (a *arrivals) take() (due int64, ok bool) {
 		}
 		sched.SleepUntil(min(due, now+int64(flowset.CheckInterval)))
 	}
-	a.due += a.gap()
+	a.mu.Lock()
+	a.next.pass(a.gapNs)
+	a.mu.Unlock()
 	return due, true
+}
+
+// overdue is how many instants have passed before at and were not taken, as no session was
+// free, and when the first of them was. They are counted up to mostOverdue.
+func (a *arrivals) overdue(at int64) (n, first int64) {
+	start := a.signals.Start.Load()
+	if a.gapNs == 0 || start == 0 {
+		return 0, 0
+	}
+	a.mu.Lock()
+	next := a.next
+	a.mu.Unlock()
+	at = min(at, a.signals.Stop.Load())
+	first = start + int64(next.due)
+	for ; n < mostOverdue && start+int64(next.due) < at; n++ {
+		next.pass(a.gapNs)
+	}
+	return n, first
 }
 
 // ends says that no transaction begins at an instant or later.

@@ -2,38 +2,74 @@ package application
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 )
 
+// Pooled is a connection that transactions use one after another, or several at a time.
+type Pooled interface {
+	Close()
+	// Usable reports whether the server has not ended the connection, as far as is known.
+	Usable() bool
+	// Received is how many bytes have arrived so far.
+	Received() uint64
+}
+
+// ErrUnprocessed marks the failure of a transaction that the server has not begun, and says
+// so because it ends the connection (GOAWAY: RFC 9113, section 6.8; RFC 9114, section 5.2).
+var ErrUnprocessed = errors.New("the server ends the connection and has not begun the request")
+
+// mostAttempts is how often a transaction is begun that the server did not begin.
+const mostAttempts = 3
+
 // Shared is the connection that a session's transactions share: one at a time, which the
-// first transaction opens, and which is replaced after a failure or after as many
-// transactions as the flow allows one. Its methods may be called from several goroutines.
-type Shared[C interface{ Close() }] struct {
+// first transaction opens, and which is replaced after a failure, once the server has ended
+// it, or after as many transactions as the flow allows one. Its methods may be called from
+// several goroutines.
+type Shared[C Pooled] struct {
 	most    int           // transactions of a connection; 0: any number
 	opening chan struct{} // held by the one that opens a connection
 
 	mu      sync.Mutex // held for assignments only
-	current *Lease[C]
+	current *lease[C]
 	closed  bool
 }
 
-// Lease is a connection with the transactions that use it.
-type Lease[C interface{ Close() }] struct {
-	Conn C
+// lease is a connection with the transactions that use it.
+type lease[C Pooled] struct {
+	conn C
 
 	uses, active int
 	retired      bool // no further transaction uses it
 }
 
 // NewShared makes one for the session of a dialer, without a connection.
-func NewShared[C interface{ Close() }](d *Dialer) *Shared[C] {
+func NewShared[C Pooled](d *Dialer) *Shared[C] {
 	return &Shared[C]{most: d.Spec().PerConnection, opening: make(chan struct{}, 1)}
 }
 
-// Get is the connection for one transaction, opened by open if there is none; the
-// transaction gives it back by Release.
-func (s *Shared[C]) Get(ctx context.Context, open func() (C, error)) (*Lease[C], error) {
+// Do makes a transaction over the connection, which open opens if there is none; last: no
+// further one is to use it. A transaction that fails with ErrUnprocessed is made again over
+// a new connection. A connection is not used again after a failure; after a timeout only
+// if something has arrived over it meanwhile.
+func (s *Shared[C]) Do(ctx context.Context, open func() (C, error), transact func(C) (last bool, err error)) error {
+	for attempt := 1; ; attempt++ {
+		l, err := s.get(ctx, open)
+		if err != nil {
+			return err
+		}
+		before := l.conn.Received()
+		last, err := transact(l.conn)
+		s.release(l, last || err != nil && (ctx.Err() == nil || l.conn.Received() == before))
+		if !errors.Is(err, ErrUnprocessed) || attempt == mostAttempts || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// get is the connection for one transaction, which gives it back by release.
+func (s *Shared[C]) get(ctx context.Context, open func() (C, error)) (*lease[C], error) {
 	if l := s.take(); l != nil {
 		return l, nil
 	}
@@ -51,7 +87,7 @@ func (s *Shared[C]) Get(ctx context.Context, open func() (C, error)) (*Lease[C],
 		return nil, err
 	}
 	s.mu.Lock()
-	l := &Lease[C]{Conn: conn}
+	l := &lease[C]{conn: conn}
 	closed := s.closed
 	if !closed {
 		s.current = l
@@ -66,38 +102,42 @@ func (s *Shared[C]) Get(ctx context.Context, open func() (C, error)) (*Lease[C],
 }
 
 // take is the open connection, if another transaction may use it.
-func (s *Shared[C]) take() *Lease[C] {
+func (s *Shared[C]) take() *lease[C] {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current == nil {
-		return nil
+	l := s.current
+	if l != nil {
+		s.use(l)
 	}
-	return s.use(s.current)
+	s.mu.Unlock()
+	if l == nil || l.conn.Usable() {
+		return l
+	}
+	s.release(l, true)
+	return nil
 }
 
 // use counts a transaction of a connection; it is called with the lock.
-func (s *Shared[C]) use(l *Lease[C]) *Lease[C] {
+func (s *Shared[C]) use(l *lease[C]) {
 	l.uses++
 	l.active++
 	if l.uses == s.most {
 		l.retired, s.current = true, nil
 	}
-	return l
 }
 
-// Release gives a connection back. It is closed if it is broken, or once the last of
-// the transactions that it may have is over.
-func (s *Shared[C]) Release(l *Lease[C], broken bool) {
+// release gives a connection back, for the last time or not. It is closed once the last of
+// the transactions that use it is over.
+func (s *Shared[C]) release(l *lease[C], last bool) {
 	s.mu.Lock()
 	l.active--
-	if broken && s.current == l {
+	if last && s.current == l {
 		s.current = nil
 	}
-	l.retired = l.retired || broken
-	over := broken || l.retired && l.active == 0
+	l.retired = l.retired || last
+	over := l.retired && l.active == 0
 	s.mu.Unlock()
 	if over {
-		l.Conn.Close()
+		l.conn.Close()
 	}
 }
 
@@ -108,6 +148,6 @@ func (s *Shared[C]) Close() {
 	s.current, s.closed = nil, true
 	s.mu.Unlock()
 	if l != nil {
-		l.Conn.Close()
+		l.conn.Close()
 	}
 }

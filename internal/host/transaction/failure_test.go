@@ -116,16 +116,19 @@ func TestResponderDies(t *testing.T) {
 	}
 }
 
-// TestMutePeer: a transaction that is not answered is in no percentile, but it is
-// reported, and how long it has waited.
+// TestMutePeer: transactions that are not answered are in no percentile, but they are
+// reported, with those that are due meanwhile, and how long the first has waited.
 func TestMutePeer(t *testing.T) {
 	block := make(chan struct{})
 	defer close(block)
-	e := asker(t, peer(t, func(connection, n int) bool { <-block; return false }), message.FlowRequest{})
-	w := window(100*time.Millisecond, e)
-	sched.SleepUntil(w.EndNs + 1e6)
-	if got := tally(e); got.Done != 0 || got.Waiting != 1 || got.LongestWaitUs < 50e3 || got.Latency != nil {
-		t.Errorf("%+v", got)
+	for _, spec := range []flow.Spec{{}, {Pace: 200}} {
+		e := asker(t, peer(t, func(connection, n int) bool { <-block; return false }), message.FlowRequest{Spec: spec})
+		w := window(100*time.Millisecond, e)
+		sched.SleepUntil(w.EndNs + 1e6)
+		got := tally(e)
+		if due := 1 + int64(got.LongestWaitUs/1e6*spec.Pace); got.Done != 0 || got.Waiting != due || got.LongestWaitUs < 50e3 || got.Latency != nil {
+			t.Errorf("pace %g: %+v, want %d waiting", spec.Pace, got, due)
+		}
 	}
 }
 

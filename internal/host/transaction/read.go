@@ -110,6 +110,12 @@ const (
 	maxQueries   = 64
 )
 
+// dueSince is how many transactions of a connection have become due since one did, which was
+// so long ago.
+func (f *rrFlow) dueSince(ns int64) int64 {
+	return int64(float64(ns) / 1e9 * f.Request.Pace / float64(max(1, f.Request.Connections)))
+}
+
 // describeWaiting reports how many transactions are in flight, how long the one that
 // waits longest has, and the connections whose peer does not answer.
 func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
@@ -123,7 +129,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 			missed, most := atomic.LoadUint32(&c.unanswered), uint32(maxUnanswered)
 			if began := atomic.LoadInt64(&c.began); began != 0 && began <= out.AtNs {
 				wait := out.AtNs - began
-				out.Transactions.Waiting++
+				out.Transactions.Waiting += 1 + f.dueSince(wait)
 				out.Transactions.LongestWaitUs = max(out.Transactions.LongestWaitUs, float64(wait)/1e3)
 				if !f.udp && wait >= int64(suspectAfter) && queried < maxQueries && !f.closed {
 					queried++

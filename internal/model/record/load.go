@@ -107,8 +107,8 @@ type Transactions struct {
 	// of it; only in a trial's flows.
 	Answered      int64 `json:"answered,omitempty"`
 	ResponseBytes int64 `json:"response_bytes,omitempty"`
-	// Waiting have begun and are not done at this instant, at the end that asks;
-	// LongestWaitUs is how long the one that waits longest has, from when it was to
+	// Waiting have begun or are due, and are not done at this instant, at the end that
+	// asks; LongestWaitUs is how long the one that waits longest has, from when it was to
 	// begin. Latency does not know of them yet.
 	Waiting       int64   `json:"waiting,omitempty"`
 	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`

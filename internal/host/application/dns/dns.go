@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,15 +97,10 @@ func (s *session) Do(ctx context.Context, x *application.Exchange) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.shared.Get(ctx, func() (*conn, error) { return s.open(ctx, x) })
-	if err != nil {
-		return err
-	}
-	err = l.Conn.exchange(ctx, x, question)
-	l.Conn.under.Ended(x)
-	// A query without an answer says nothing of the connection: others may be answered.
-	s.shared.Release(l, err != nil && ctx.Err() == nil)
-	return err
+	return s.shared.Do(ctx, func() (*conn, error) { return s.open(ctx, x) }, func(c *conn) (bool, error) {
+		defer c.under.Ended(x)
+		return false, c.exchange(ctx, x, question)
+	})
 }
 
 // Close closes the connection.
@@ -239,6 +235,19 @@ func (c *conn) forget(id uint16, p *pending) {
 	}
 }
 
+// Usable reports whether answers are read still.
+func (c *conn) Usable() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Received is how many bytes have arrived so far.
+func (c *conn) Received() uint64 { return c.under.Received() }
+
 // Close closes the connection and waits until nothing reads from it.
 func (c *conn) Close() {
 	c.under.Close()
@@ -292,7 +301,9 @@ func (c *conn) deliver(message []byte, at int64, late func()) {
 	question, err := parser.Question()
 	c.mu.Lock()
 	p := c.pending[header.ID]
-	if p != nil && (err != nil || !same(question, p.question)) {
+	// A server that refuses a query may leave its question out, as without EDNS(0).
+	bare := errors.Is(err, dnsmessage.ErrSectionDone) && slices.Contains(refusals, header.RCode)
+	if p != nil && !bare && (err != nil || !same(question, p.question)) {
 		p = nil
 	}
 	if p != nil {
@@ -315,6 +326,9 @@ func (c *conn) deliver(message []byte, at int64, late func()) {
 func same(a, b dnsmessage.Question) bool {
 	return a.Type == b.Type && a.Class == b.Class && strings.EqualFold(a.Name.String(), b.Name.String())
 }
+
+// refusals are the response codes of queries that a server does not read to their end.
+var refusals = []dnsmessage.RCode{dnsmessage.RCodeFormatError, dnsmessage.RCodeNotImplemented, dnsmessage.RCodeRefused}
 
 // rcodes are response codes by their names (RFC 1035 and RFC 2136).
 var rcodes = []string{"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE"}

@@ -78,8 +78,25 @@ func servePackets(ctx context.Context, s *application.Server) error {
 	}
 }
 
-// serveStream answers over one connection, in the order of the queries.
+// serveStream answers over one connection; where answers take time, as many queries at once
+// as the flow has in flight (RFC 7766, section 6.2.1.1).
 func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
+	places := make(chan struct{}, max(1, s.Spec.Pipeline))
+	var answering sync.WaitGroup
+	defer answering.Wait()
+	var writing sync.Mutex // one answer is written at a time
+	reply := func(message []byte) bool {
+		writing.Lock()
+		defer writing.Unlock()
+		if c.SetWriteDeadline(time.Now().Add(idleTimeout)) != nil {
+			return false
+		}
+		if _, err := c.Write(message); err != nil {
+			return false
+		}
+		s.Answered()
+		return true
+	}
 	buffer := make([]byte, longest)
 	for ctx.Err() == nil {
 		if c.SetReadDeadline(time.Now().Add(idleTimeout)) != nil {
@@ -90,16 +107,25 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 			return
 		}
 		message, err := respond(buffer[:n], true)
-		if err != nil || !s.Think(ctx) {
+		if err != nil {
 			return
 		}
-		if c.SetWriteDeadline(time.Now().Add(idleTimeout)) != nil {
-			return
+		if s.Spec.Think == 0 {
+			if !reply(message) {
+				return
+			}
+			continue
 		}
-		if _, err := c.Write(message); err != nil {
-			return
+		select {
+		case places <- struct{}{}:
+			answering.Go(func() {
+				defer func() { <-places }()
+				if !s.Think(ctx) || !reply(message) {
+					c.Close() // nothing more is read
+				}
+			})
+		case <-ctx.Done():
 		}
-		s.Answered()
 	}
 }
 
@@ -131,6 +157,10 @@ func respond(request []byte, framed bool) ([]byte, error) {
 	case dnsmessage.TypeAAAA:
 		err = errors.Join(err, b.AAAAResource(of, dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1}}))
 	}
+	if edns(&parser) { // an answer has it if the query has (RFC 6891, section 6.1.1)
+		var of dnsmessage.ResourceHeader
+		err = errors.Join(err, b.StartAdditionals(), of.SetEDNS0(longest, dnsmessage.RCodeSuccess, false), b.OPTResource(of, dnsmessage.OPTResource{}))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -139,4 +169,20 @@ func respond(request []byte, framed bool) ([]byte, error) {
 		binary.BigEndian.PutUint16(message, uint16(len(message)-begin))
 	}
 	return message, err
+}
+
+// edns says that a query, whose first question has been read, has EDNS(0).
+func edns(p *dnsmessage.Parser) bool {
+	if errors.Join(p.SkipAllQuestions(), p.SkipAllAnswers(), p.SkipAllAuthorities()) != nil {
+		return false
+	}
+	for {
+		header, err := p.AdditionalHeader()
+		if err != nil || header.Type == dnsmessage.TypeOPT {
+			return err == nil
+		}
+		if p.SkipAdditional() != nil {
+			return false
+		}
+	}
 }

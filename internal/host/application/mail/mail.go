@@ -75,37 +75,38 @@ type conn struct {
 	limit  *io.LimitedReader
 }
 
-func (c *conn) Close() { c.under.Close() }
+func (c *conn) Close()           { c.under.Close() }
+func (c *conn) Usable() bool     { return c.under.Usable() }
+func (c *conn) Received() uint64 { return c.under.Received() }
 
 // Close closes the connection, without QUIT: the flow ends.
 func (s *session) Close() { s.shared.Close() }
 
 // Do delivers a mail.
 func (s *session) Do(ctx context.Context, x *application.Exchange) error {
-	l, err := s.shared.Get(ctx, func() (*conn, error) { return s.open(ctx, x) })
-	if err != nil {
-		return err
-	}
-	err = s.deliver(ctx, l.Conn, x)
-	l.Conn.under.Ended(x)
-	_, refused := errors.AsType[*textproto.Error](err)
-	if refused {
-		x.Answer(code(err), true)
-		err = nil
-	}
-	s.shared.Release(l, refused || err != nil)
+	err := s.shared.Do(ctx, func() (*conn, error) { return s.open(ctx, x) }, func(c *conn) (last bool, err error) {
+		defer c.under.Ended(x)
+		err = s.deliver(ctx, c, x)
+		last = err != nil
+		if code, refused := reply(err); refused {
+			x.Answer(code, true)
+			err = nil
+		}
+		return last, err
+	})
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
 
-// code is the reply code of a refusal.
-func code(err error) string {
-	if reply, ok := errors.AsType[*textproto.Error](err); ok {
-		return strconv.Itoa(reply.Code)
+// reply is the code of a reply that refuses.
+func reply(err error) (code string, refused bool) {
+	refusal, refused := errors.AsType[*textproto.Error](err)
+	if refused {
+		code = strconv.Itoa(refusal.Code)
 	}
-	return ""
+	return code, refused
 }
 
 // open opens a connection, waits for the server's greeting, and starts TLS if the flow
@@ -118,6 +119,9 @@ func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, err
 	c := &conn{under: under}
 	if err := s.greet(ctx, c, x); err != nil {
 		under.Close()
+		if code, refused := reply(err); refused {
+			err = &application.Refusal{Code: code, Err: err}
+		}
 		return nil, err
 	}
 	return c, nil
@@ -207,7 +211,7 @@ func (s *session) deliver(ctx context.Context, c *conn, x *application.Exchange)
 		return err
 	}
 	began = x.Phase(record.PhaseFirstByte, began)
-	if err := c.command(250, "RCPT TO:<"+recipient+">"); err != nil {
+	if err := c.command(25, "RCPT TO:<"+recipient+">"); err != nil { // 251: forwarded (RFC 5321, section 4.3.2)
 		return err
 	}
 	if err := c.command(354, "DATA"); err != nil {

@@ -28,6 +28,7 @@ type plain struct {
 	request *http.Request // what responses answer
 	head    []byte        // of every request
 	body    int64
+	invalid error // why there is no request; nil: there is
 }
 
 type plainConn struct {
@@ -44,7 +45,12 @@ func newPlain(d *application.Dialer) *plain {
 	if p.body > 0 {
 		method = http.MethodPost
 	}
-	p.request, _ = http.NewRequest(method, address(d), http.NoBody) // the path has been checked
+	request, err := http.NewRequest(method, address(d), http.NoBody)
+	if err != nil {
+		p.invalid = err
+		return p
+	}
+	p.request = request
 	head := bytes.Buffer{}
 	header := http.Header{"User-Agent": {agent}}
 	head.WriteString(method + " " + p.request.URL.RequestURI() + " HTTP/1.1\r\nHost: " + p.request.Host + "\r\n")
@@ -62,14 +68,14 @@ func (p *plain) Close() { p.shared.Close() }
 
 // Do makes a request.
 func (p *plain) Do(ctx context.Context, x *application.Exchange) error {
-	l, err := p.shared.Get(ctx, func() (*plainConn, error) { return p.open(ctx, x) })
-	if err != nil {
-		return err
+	if p.invalid != nil {
+		return p.invalid
 	}
-	last, err := p.exchange(ctx, l.Conn, x)
-	l.Conn.Ended(x)
-	p.shared.Release(l, last || err != nil)
-	return cause(ctx, err)
+	return cause(ctx, p.shared.Do(ctx, func() (*plainConn, error) { return p.open(ctx, x) }, func(c *plainConn) (bool, error) {
+		defer c.Ended(x)
+		last, err := p.exchange(ctx, c, x)
+		return last || err != nil, err
+	}))
 }
 
 func (p *plain) open(ctx context.Context, x *application.Exchange) (*plainConn, error) {
@@ -116,7 +122,7 @@ func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Excha
 		return false, err
 	}
 	began = x.Phase(record.PhaseFirstByte, began)
-	response, err := http.ReadResponse(reader, p.request)
+	response, err := p.final(reader)
 	if err != nil {
 		if c.limit.N <= 0 {
 			err = errors.New("the header of the response has more than 64 KiB")
@@ -131,4 +137,15 @@ func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Excha
 	x.Phase(record.PhaseLastByte, began)
 	x.Answer(outcome(response.StatusCode))
 	return response.Close, nil
+}
+
+// final reads the header of the final response; those before it, of a status of 1xx, are
+// part of what longestHeader bounds (RFC 9110, section 15.2).
+func (p *plain) final(reader *bufio.Reader) (*http.Response, error) {
+	for {
+		response, err := http.ReadResponse(reader, p.request)
+		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
+			return response, err
+		}
+	}
 }

@@ -31,6 +31,11 @@ func (c *conn2) Close() {
 	c.under.Close()
 }
 
+// Usable does not know of GOAWAY, after which RoundTrip fails at once.
+func (c *conn2) Usable() bool { return c.ClientConn.Err() == nil && c.under.Usable() }
+
+func (c *conn2) Received() uint64 { return c.under.Received() }
+
 func (c *conn2) Ended(x *application.Exchange) { c.under.Ended(x) }
 
 // dial2 opens a connection of HTTP/2, over TLS or with prior knowledge (RFC 9113,
@@ -92,6 +97,10 @@ func (c *conn3) Close() {
 	_ = c.over.Close()
 	_ = c.under.Close()
 }
+
+func (c *conn3) Usable() bool { return c.conn.Context().Err() == nil }
+
+func (c *conn3) Received() uint64 { return c.conn.ConnectionStats().BytesReceived }
 
 // Ended notes nothing: what QUIC sends again, the library does not report for each request.
 func (c *conn3) Ended(*application.Exchange) {}

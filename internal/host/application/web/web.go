@@ -4,11 +4,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"linerate/internal/host/application"
 	"linerate/internal/host/socket"
@@ -38,8 +41,8 @@ func (Protocol) Session(d *application.Dialer) application.Session {
 
 // transport is an open connection of HTTP/2 or HTTP/3, whose requests are streams.
 type transport interface {
+	application.Pooled
 	RoundTrip(*http.Request) (*http.Response, error)
-	Close()
 	// Ended notes in x what the connection sent again meanwhile.
 	Ended(x *application.Exchange)
 }
@@ -61,14 +64,10 @@ func (s *session) Close() { s.shared.Close() }
 
 // Do makes a request.
 func (s *session) Do(ctx context.Context, x *application.Exchange) error {
-	l, err := s.shared.Get(ctx, func() (transport, error) { return s.dial(ctx, s.d, x) })
-	if err != nil {
-		return err
-	}
-	err = s.exchange(ctx, l.Conn, x)
-	l.Conn.Ended(x)
-	s.shared.Release(l, err != nil && ctx.Err() == nil) // a stream that is given up is reset by itself
-	return err
+	return s.shared.Do(ctx, func() (transport, error) { return s.dial(ctx, s.d, x) }, func(c transport) (bool, error) {
+		defer c.Ended(x)
+		return false, s.exchange(ctx, c, x)
+	})
 }
 
 func (s *session) exchange(ctx context.Context, c transport, x *application.Exchange) error {
@@ -79,7 +78,7 @@ func (s *session) exchange(ctx context.Context, c transport, x *application.Exch
 	began := socket.Now()
 	response, err := c.RoundTrip(request)
 	if err != nil {
-		return cause(ctx, err)
+		return unprocessed(cause(ctx, err))
 	}
 	began = x.Phase(record.PhaseFirstByte, began)
 	_, err = io.Copy(io.Discard, response.Body)
@@ -115,6 +114,21 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
+// ending are the texts by which the libraries say that a server ends a connection and has not
+// begun a request (RFC 9113, sections 6.8 and 8.7; RFC 9114, section 5.2): their errors have
+// no other mark.
+var ending = []string{"graceful shutdown", "client conn not usable", "REFUSED_STREAM"}
+
+// unprocessed marks the failure of a request that the server has not begun.
+func unprocessed(err error) error {
+	for _, text := range ending {
+		if strings.Contains(err.Error(), text) {
+			return fmt.Errorf("%w: %w", application.ErrUnprocessed, err)
+		}
+	}
+	return err
+}
+
 // outcome is an answer's status, and whether it is an error.
 func outcome(status int) (text string, failed bool) {
 	return strconv.Itoa(status), status >= http.StatusBadRequest
@@ -127,14 +141,11 @@ func encrypted(spec flow.Spec) bool {
 
 // address is the URL of a flow's requests.
 func address(d *application.Dialer) string {
-	scheme, path := "http", d.Spec().Path
+	scheme := "http"
 	if encrypted(d.Spec()) {
 		scheme = "https"
 	}
-	if path == "" {
-		path = "/"
-	}
-	return scheme + "://" + d.Host() + path
+	return scheme + "://" + d.Host() + cmp.Or(d.Spec().Path, "/")
 }
 
 // payload reads as so many bytes, which compress as ill as any.
