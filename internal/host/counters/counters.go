@@ -103,7 +103,7 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 			continue
 		}
 		list = append(list, record.QdiscCounters{
-			Interface: q.Interface, Kind: q.Kind, Handle: q.HandleText(),
+			Interface: q.Interface, Kind: q.Kind, Handle: q.HandleText(), Parent: q.ParentText(),
 			Bytes: q.Bytes, Packets: q.Packets, Drops: q.Drops, Overlimits: q.Overlimits,
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})

@@ -133,6 +133,27 @@ func TestReading(t *testing.T) {
 	})
 }
 
+// TestMultiQueue: the children of mq, which all have handle 0:, are told apart by their keys.
+func TestMultiQueue(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "link", "add", "dev", "eth0", "numtxqueues", "2", "type", "veth", "peer", "name", "far0")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", "up")
+		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "eth0", "root", "handle", "7:", "mq")
+		list := read(open(t)).Qdiscs
+		var parents []string
+		for i, q := range list {
+			parents = append(parents, q.Parent)
+			if i > 0 && (q.Handle != "0:" || q.Kind != list[1].Kind) {
+				t.Errorf("a child of mq: %+v", q)
+			}
+		}
+		sort.Strings(parents)
+		if want := []string{"7:1", "7:2", "root"}; !reflect.DeepEqual(parents, want) {
+			t.Errorf("%+v: parents %v, want %v", list, parents, want)
+		}
+	})
+}
+
 func TestSnapshot(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)

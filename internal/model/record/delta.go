@@ -134,6 +134,23 @@ func Grown(begin, end uint64) float64 {
 	return float64(end - begin)
 }
 
+// Key is what tells a qdisc from the others of its host: all but its counts. The parent is
+// part of it, as the kernel gives no handle to the qdiscs that it makes itself: the children of
+// mq, one for each transmit queue, are of one kind and all have handle 0:.
+func (q QdiscCounters) Key() QdiscCounters {
+	return QdiscCounters{Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Parent: q.Parent}
+}
+
+// AtBegin is what a qdisc had counted at the first reading; false: it was not there.
+func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
+	for _, b := range h.Begin.Qdiscs {
+		if b.Key() == q.Key() {
+			return b, true
+		}
+	}
+	return QdiscCounters{}, false
+}
+
 // SNMPDelta is the growth of one counter of /proc/net/snmp or netstat.
 func (h HostReading) SNMPDelta(name string) int64 {
 	return h.End.SNMP[name] - h.Begin.SNMP[name]

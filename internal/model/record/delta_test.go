@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"encoding/json"
 	. "linerate/internal/model/record"
 	"testing"
 )
@@ -50,5 +51,28 @@ func TestFlowAddresses(t *testing.T) {
 		if got := (Flow{Source: text}).SourceAddr().String(); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// TestQdiscAtBegin: a qdisc is found among those of its kind and handle by its parent. Records in
+// which no parent was kept are read all the same.
+func TestQdiscAtBegin(t *testing.T) {
+	var h HostReading
+	if err := json.Unmarshal([]byte(`{"begin": {"qdiscs": [
+		{"interface": "eth0", "kind": "mq", "handle": "0:", "parent": "root", "drops": 9},
+		{"interface": "eth0", "kind": "fq_codel", "handle": "0:", "parent": "0:1", "drops": 2},
+		{"interface": "eth0", "kind": "fq_codel", "handle": "0:", "parent": "0:2", "drops": 7},
+		{"interface": "old", "kind": "tbf", "handle": "1:", "drops": 4}]}}`), &h); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range h.Begin.Qdiscs {
+		now := b
+		now.Drops, now.Backlog = b.Drops+5, 1514
+		if got, ok := h.AtBegin(now); !ok || got != b {
+			t.Errorf("%+v: %+v, %t", now, got, ok)
+		}
+	}
+	if got, ok := h.AtBegin(QdiscCounters{Interface: "eth0", Kind: "fq_codel", Handle: "0:", Parent: "0:3"}); ok {
+		t.Errorf("one that was not there: %+v", got)
 	}
 }

@@ -342,6 +342,7 @@ type QdiscCounters struct {
 	Interface  string `json:"interface"`
 	Kind       string `json:"kind"`
 	Handle     string `json:"handle"`
+	Parent     string `json:"parent,omitempty"` // root, ingress, or the class of another one, 7:1; "": not read
 	Bytes      uint64 `json:"bytes"`
 	Packets    uint64 `json:"packets"`
 	Drops      uint64 `json:"drops"`

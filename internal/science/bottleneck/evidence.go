@@ -421,9 +421,7 @@ func (s scene) needlessly(f record.Flow) (text string) {
 			}
 		}
 		for _, q := range h.End.Qdiscs {
-			if i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool {
-				return b.Interface == q.Interface && b.Handle == q.Handle && b.Kind == q.Kind
-			}); i < 0 || q.Drops > h.Begin.Qdiscs[i].Drops {
+			if begin, ok := h.AtBegin(q); !ok || q.Drops > begin.Drops {
 				return text
 			}
 		}

@@ -76,11 +76,9 @@ func dropping(h record.HostReading) string {
 // dropped is how many packets a qdisc dropped in the window; one that was not there at its
 // beginning is not counted.
 func dropped(h record.HostReading, q record.QdiscCounters) float64 {
-	i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool {
-		return b.Interface == q.Interface && b.Handle == q.Handle && b.Kind == q.Kind
-	})
-	if i < 0 {
+	begin, ok := h.AtBegin(q)
+	if !ok {
 		return 0
 	}
-	return record.Grown(h.Begin.Qdiscs[i].Drops, q.Drops)
+	return record.Grown(begin.Drops, q.Drops)
 }

@@ -1,11 +1,13 @@
 package bottleneck
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/sciencetest"
 )
 
 // TestRefused: what the sender's own queue refused is counted apart from what was sent again, within
@@ -83,6 +85,36 @@ func TestTurnedBack(t *testing.T) {
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
 		if got.By != test.want || !strings.Contains(got.Why, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, got.Why, test.want, test.why)
+		}
+	}
+}
+
+// TestMultiQueue: what the children of mq have dropped since the boot is no drop of the window.
+func TestMultiQueue(t *testing.T) {
+	const none = "no interface, qdisc or CPU backlog that was read dropped any"
+	for _, drops := range []uint64{0, 5} {
+		trial, _ := sound()
+		f := &trial.Flows[0]
+		f.RetransSegments, f.SenderInfo.TotalRetrans, f.SenderInfo.DsackDups = 100, 100, 87
+		for i := range trial.Hosts {
+			h := &trial.Hosts[i]
+			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
+		}
+		h := reading(&trial, f.From)
+		h.Begin.Qdiscs, h.End.Qdiscs = nil, nil
+		sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", drops)
+		if _, got := queueDrops(*h, "eth0"); got != float64(drops) {
+			t.Errorf("%d drops: %g", drops, got)
+		}
+		if got := dropping(*h); strings.Contains(got, fmt.Sprintf("dropped %d packets", drops)) != (drops > 0) || drops == 0 && got != "" {
+			t.Errorf("%d drops: %q", drops, got)
+		}
+		s := scene{Trial: trial}
+		if _, got := s.turnedBack(*f); drops == 0 && got != "" {
+			t.Errorf("nothing was dropped: %q", got)
+		}
+		if got := s.needlessly(*f); strings.Contains(got, none) != (drops == 0) {
+			t.Errorf("%d drops: %q", drops, got)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/sciencetest"
 )
 
 // TestGrowths: each rule of counters is found when its counters grow so much, as sure as it
@@ -138,6 +139,19 @@ func TestUDPBufferFix(t *testing.T) {
 			if f := findings[i]; len(f.Settings) > 0 != test.settings || !strings.Contains(strings.Join(f.Fix, "\n"), test.says) {
 				t.Errorf("%s, %s: %q, %+v", test.name, where, f.Fix, f.Settings)
 			}
+		}
+	}
+}
+
+// TestMultiQueueDrops: a queue of mq is a finding for what it dropped between the readings.
+func TestMultiQueueDrops(t *testing.T) {
+	for _, drops := range []uint64{0, 50} {
+		s := hostNamed("nas", 15)
+		sciencetest.MultiQueue(&s.Reading.Begin, &s.Reading.End, "eth0", drops)
+		list := Hosts([]record.HostSnapshot{s}).Findings
+		i := slices.IndexFunc(list, func(f record.Finding) bool { return f.ID == "qdisc-drop" && f.Confidence == record.Certain })
+		if (i >= 0) != (drops > 0) || i >= 0 && !strings.Contains(list[i].Evidence[0], ": 50 dropped") {
+			t.Errorf("%d drops: %+v", drops, list)
 		}
 	}
 }

@@ -338,12 +338,8 @@ func counted(r record.HostReading) (list []record.InterfaceCounters) {
 // queued is what each queueing discipline counted between two readings.
 func queued(r record.HostReading) (list []queue) {
 	for _, end := range r.End.Qdiscs {
-		i := slices.IndexFunc(r.Begin.Qdiscs, func(b record.QdiscCounters) bool {
-			return b.Interface == end.Interface && b.Handle == end.Handle && b.Kind == end.Kind
-		})
 		q := queue{QdiscCounters: end}
-		if i >= 0 {
-			b := r.Begin.Qdiscs[i]
+		if b, ok := r.AtBegin(end); ok {
 			q.Drops, q.Packets, q.Overlimits = end.Drops-min(end.Drops, b.Drops), end.Packets-min(end.Packets, b.Packets), end.Overlimits-min(end.Overlimits, b.Overlimits)
 		} else if len(r.Begin.Qdiscs) > 0 {
 			continue // it was made between the readings

@@ -99,14 +99,10 @@ func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Imp
 		return 0
 	}
 	after := hosts[i].End.Qdiscs[end]
-	for _, before := range hosts[i].Begin.Qdiscs {
-		if !isShaper(before) || before.Handle != after.Handle {
-			continue
-		}
-		for _, d := range hosts[i].Deltas() {
-			if d.Interface == from.Interface && d.Seconds > 0 {
-				return 8 * record.Grown(before.Bytes, after.Bytes) / d.Seconds
-			}
+	before, ok := hosts[i].AtBegin(after)
+	for _, d := range hosts[i].Deltas() {
+		if ok && d.Interface == from.Interface && d.Seconds > 0 {
+			return 8 * record.Grown(before.Bytes, after.Bytes) / d.Seconds
 		}
 	}
 	return 0

@@ -23,7 +23,11 @@ func TestFind(t *testing.T) {
 		"resent":   {func(t *record.Trial) { t.Hosts[1].End.SNMP["Tcp.RetransSegs"] += 500 }, []string{"12.5 % of the TCP segments were retransmitted, 0 % in the others"}},
 		"timeouts": {func(t *record.Trial) { t.Hosts[1].End.SNMP["TcpExt.TCPTimeouts"] = 3 }, []string{"client1: retransmission timeouts: 3, 0 in the others"}},
 		"queue":    {func(t *record.Trial) { t.Hosts[0].End.Qdiscs[0].Drops = 900 }, []string{"server: packets dropped by queueing disciplines: 900, 0 in the others"}},
-		"path":     {func(t *record.Trial) { t.Flows[0].Path = []string{"a.eth0", "b.eth0"} }, []string{"flows on another path than in all other trials: 1, 0 in the others"}},
+		"multiple queues": {func(t *record.Trial) {
+			h := &t.Hosts[0]
+			sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", 0)
+		}, nil},
+		"path": {func(t *record.Trial) { t.Flows[0].Path = []string{"a.eth0", "b.eth0"} }, []string{"flows on another path than in all other trials: 1, 0 in the others"}},
 		"neighbour": {func(t *record.Trial) {
 			t.Hosts[1].Snapshot.Neighbours = slices.Clone(t.Hosts[1].Snapshot.Neighbours)
 			t.Hosts[1].Snapshot.Neighbours[0].State = "FAILED"

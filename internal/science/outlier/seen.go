@@ -210,10 +210,8 @@ func interfaceDrops(h record.HostReading) (packets float64) {
 
 func queueDrops(h record.HostReading) (packets float64) {
 	for _, end := range h.End.Qdiscs {
-		for _, begin := range h.Begin.Qdiscs {
-			if begin.Interface == end.Interface && begin.Handle == end.Handle && begin.Kind == end.Kind {
-				packets += record.Grown(begin.Drops, end.Drops)
-			}
+		if begin, ok := h.AtBegin(end); ok {
+			packets += record.Grown(begin.Drops, end.Drops)
 		}
 	}
 	return packets

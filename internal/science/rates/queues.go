@@ -10,13 +10,12 @@ import (
 )
 
 func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRates) {
-	type key struct{ name, kind, handle string }
-	begin := map[key]record.QdiscCounters{}
+	begin := map[record.QdiscCounters]record.QdiscCounters{} // by their keys
 	for _, q := range before.Qdiscs {
-		begin[key{q.Interface, q.Kind, q.Handle}] = q
+		begin[q.Key()] = q
 	}
 	for _, q := range now.Qdiscs {
-		b, known := begin[key{q.Interface, q.Kind, q.Handle}]
+		b, known := begin[q.Key()]
 		if !known {
 			continue
 		}

@@ -126,7 +126,7 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 func segmented(host record.HostReading) map[string]record.QdiscCounters {
 	before, grown := firstQdiscs(host.Begin), firstQdiscs(host.End)
 	for name, q := range grown {
-		if b := before[name]; b.Kind == q.Kind && b.Handle == q.Handle && b.Bytes <= q.Bytes && b.Packets <= q.Packets {
+		if b := before[name]; b.Key() == q.Key() && b.Bytes <= q.Bytes && b.Packets <= q.Packets {
 			grown[name] = record.QdiscCounters{Bytes: q.Bytes - b.Bytes, Packets: q.Packets - b.Packets}
 		} else {
 			delete(grown, name)

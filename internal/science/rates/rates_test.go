@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/sciencetest"
 )
 
 const second = int64(time.Second)
@@ -221,3 +222,18 @@ func TestLimitedBy(t *testing.T) {
 // cwnd is a congestion window with room for twice what is in flight; 10 segments, if that is
 // nothing.
 func cwnd(flight uint32) uint32 { return max(10, 2*flight) }
+
+// TestMultiQueue: each child of mq has its own rates.
+func TestMultiQueue(t *testing.T) {
+	r := host()
+	r.Before.Qdiscs, r.Now.Qdiscs = nil, nil
+	sciencetest.MultiQueue(&r.Before, &r.Now, "eth0", 8)
+	r.Now.Qdiscs[1].Drops += 2
+	list := Of(r).Queues
+	if len(list) != 3 {
+		t.Fatalf("%+v", list)
+	}
+	for i, want := range []float64{4, 1, 4} {
+		near(t, list[i].Queue, list[i].DropsPerS, want)
+	}
+}

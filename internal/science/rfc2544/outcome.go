@@ -65,14 +65,12 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 		queues := map[string]int64{}
 		kinds := map[string][]string{}
 		for _, q := range h.End.Qdiscs {
-			i := slices.IndexFunc(h.Begin.Qdiscs, func(b record.QdiscCounters) bool {
-				return b.Interface == q.Interface && b.Handle == q.Handle && b.Kind == q.Kind
-			})
-			if i < 0 || q.Drops <= h.Begin.Qdiscs[i].Drops {
+			begin, ok := h.AtBegin(q)
+			if !ok || q.Drops <= begin.Drops {
 				continue
 			}
 			// A discipline counts what was lost in those inside it.
-			queues[q.Interface] = max(queues[q.Interface], int64(q.Drops-h.Begin.Qdiscs[i].Drops))
+			queues[q.Interface] = max(queues[q.Interface], int64(q.Drops-begin.Drops))
 			kinds[q.Interface] = append(kinds[q.Interface], q.Kind)
 		}
 		for _, p := range h.End.Interfaces {

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/science/sciencetest"
 )
 
 // wire is a path: it carries so much, a sender makes so much, and chance takes.
@@ -230,5 +231,20 @@ func TestOutcome(t *testing.T) {
 	}
 	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{counted(0, 0, 0)}}, 1, 0, false); l.Pass {
 		t.Error("a trial in which nothing was sent has passed")
+	}
+}
+
+// TestMultiQueue: what the children of mq dropped before the window is no place of a loss in it.
+func TestMultiQueue(t *testing.T) {
+	for _, drops := range []uint64{0, 60} {
+		h := record.HostReading{Host: "a"}
+		h.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}
+		h.End.Interfaces = h.Begin.Interfaces
+		sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", drops)
+		f := record.Flow{To: "b", Datagrams: &record.Datagrams{Bytes: 100, Sent: 1000, Received: 900, Lost: 100}}
+		list := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{f}, Hosts: []record.HostReading{h}}, 0, 0, false).Places
+		if list[0].Host == "a" != (drops > 0) || drops > 0 && list[0].Packets != int64(drops) {
+			t.Errorf("%d drops: %+v", drops, list)
+		}
 	}
 }

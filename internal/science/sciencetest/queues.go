@@ -1,0 +1,21 @@
+package sciencetest
+
+import "linerate/internal/model/record"
+
+// MultiQueue gives an interface mq with the two children that the kernel makes itself, which have
+// dropped different numbers of packets since the boot. In the window the second one drops so many more,
+// and mq, which adds up its children.
+func MultiQueue(begin, end *record.Reading, port string, drops uint64) {
+	for i, q := range []record.QdiscCounters{
+		{Kind: "mq", Parent: "root", Drops: 503},
+		{Kind: "fq_codel", Parent: "0:1", Drops: 3},
+		{Kind: "fq_codel", Parent: "0:2", Drops: 500},
+	} {
+		q.Interface, q.Handle = port, "0:"
+		begin.Qdiscs = append(begin.Qdiscs, q)
+		if i != 1 {
+			q.Drops += drops
+		}
+		end.Qdiscs = append(end.Qdiscs, q)
+	}
+}
