@@ -392,7 +392,7 @@ func TestShareByShaper(t *testing.T) {
 // rate is named; fq paces.
 func TestInterfaceQueue(t *testing.T) {
 	for _, test := range []struct {
-		name, kind      string
+		name, kinds     string
 		backlog, drops  uint64
 		retransmissions int64
 		want            string
@@ -400,6 +400,8 @@ func TestInterfaceQueue(t *testing.T) {
 		{"an empty queue", "fq_codel", 0, 0, 0, CongestionWindow},
 		{"a queue that is never empty", "fq_codel", 9000, 0, 0, InterfaceQueue},
 		{"packets that wait for their pacing", "fq", 9000, 0, 0, CongestionWindow},
+		{"and below mq", "mq fq", 9000, 0, 0, CongestionWindow},
+		{"a queue below mq", "mq fq_codel", 9000, 0, 0, InterfaceQueue},
 		{"local drops", "pfifo_fast", 0, 10, 12, InterfaceQueue},
 		{"losses elsewhere", "pfifo_fast", 0, 10, 100, CongestionWindow},
 	} {
@@ -411,10 +413,13 @@ func TestInterfaceQueue(t *testing.T) {
 		f.RetransSegments = test.retransmissions
 		h := reading(&trial, f.From)
 		_, port, _ := strings.Cut(f.Path[0], ".")
-		q := record.QdiscCounters{Interface: port, Kind: test.kind, Backlog: test.backlog}
-		h.Begin.Qdiscs, h.Series = []record.QdiscCounters{q}, nil
-		q.Drops = test.drops
-		h.End.Qdiscs = []record.QdiscCounters{q}
+		h.Begin.Qdiscs, h.End.Qdiscs, h.Series = nil, nil, nil
+		for _, kind := range strings.Fields(test.kinds) {
+			q := record.QdiscCounters{Interface: port, Kind: kind, Backlog: test.backlog}
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
+			q.Drops = test.drops
+			h.End.Qdiscs = append(h.End.Qdiscs, q)
+		}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want || test.want == InterfaceQueue && !strings.Contains(f.LimitedWhy, "backpressure of the interface's queue") {
 			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)

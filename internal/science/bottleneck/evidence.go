@@ -15,8 +15,9 @@ import (
 )
 
 // full finds a link at one of the flow's hosts, or on its path, that is full in
-// the flow's direction, and what shows it; "": none is. Frames may leave and arrive by
-// another interface than they are meant to. Own: the link by which its host sends counts, too.
+// the flow's direction, and what shows it; "": none is. One that carries its rate comes before
+// one with a queue. Frames may leave and arrive by another interface than they are meant to.
+// Own: the link by which its host sends counts, too.
 func (s scene) full(f record.Flow, own bool) (link load, why string) {
 	for _, l := range s.loads {
 		rate := float64(l.Shape.Rate)
@@ -32,11 +33,11 @@ func (s scene) full(f record.Flow, own bool) (link load, why string) {
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
-		if waits, _ := waiting(h, l.At.Interface); l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
-			return l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried) + s.acknowledging(f, l)
+		if waits := standing(h, l.At.Interface); why == "" && l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
+			link, why = l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)+s.acknowledging(f, l)
 		}
 	}
-	return load{}, ""
+	return link, why
 }
 
 // allFull says which links out of a host, or into it, are full, if nearly all that it sends or
@@ -109,7 +110,7 @@ func (s scene) waitsAt(f record.Flow) string {
 	}
 	for _, d := range deltas {
 		at := f.From + "." + d.Interface
-		if waits, _ := waiting(h, d.Interface); waits >= most && (at == first || elsewhere) {
+		if standing(h, d.Interface) >= most && (at == first || elsewhere) {
 			return at
 		}
 	}
@@ -175,10 +176,24 @@ func waiting(h record.HostReading, port string) (waits, bytes float64) {
 	return share(waits, readings), share(bytes, readings)
 }
 
+// standing is the share of a window's readings at which packets waited for an interface. Where one of
+// its qdiscs is fq it is not known: packets wait there for the pacing of their own flow (tc-fq(8)),
+// before a link with room as well, and are the backlog of the qdiscs above it, too.
+func standing(h record.HostReading, port string) float64 {
+	if has(h, port, "fq") {
+		return 0
+	}
+	waits, _ := waiting(h, port)
+	return waits
+}
+
 // delayed reports whether netem is at an interface, where it delays and drops packets as a
 // network would.
-func delayed(h record.HostReading, port string) bool {
-	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port && q.Kind == "netem" })
+func delayed(h record.HostReading, port string) bool { return has(h, port, "netem") }
+
+// has reports whether a qdisc of an interface, at its root or inside another one, is of the kinds.
+func has(h record.HostReading, port string, kinds ...string) bool {
+	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port && slices.Contains(kinds, q.Kind) })
 }
 
 // fairQueues serve each flow in turn: acknowledgements do not wait behind others' data.
@@ -198,10 +213,7 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measur
 		out := l.From
 		h, _ := s.Reading(out.Node)
 		waits, bytes := waiting(h, out.Interface)
-		isFair := func(q record.QdiscCounters) bool {
-			return q.Interface == out.Interface && slices.Contains(fairQueues, q.Kind)
-		}
-		measured = l.Out && waits >= most && bytes*8e6/l.Bps >= most*longerUs && !slices.ContainsFunc(h.End.Qdiscs, isFair)
+		measured = l.Out && waits >= most && bytes*8e6/l.Bps >= most*longerUs && !has(h, out.Interface, fairQueues...)
 		if !measured && (l.Out || waits >= most || !l.Full()) {
 			continue
 		}
@@ -294,8 +306,7 @@ func IsBBR(f record.Flow) bool { return strings.HasPrefix(f.CongestionControl, "
 const overflows = 4
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly
-// than the flow is handed to it, where its rate is not known; "": nothing does. Packets in
-// fq wait for their pacing, which is no such sign.
+// than the flow is handed to it, where its rate is not known; "": nothing does.
 func (s scene) backpressure(f record.Flow) string {
 	h, _ := s.Reading(f.From)
 	for _, l := range s.loads {
@@ -303,7 +314,7 @@ func (s scene) backpressure(f record.Flow) string {
 			continue
 		}
 		kind := rootKind(h, l.At.Interface)
-		if waits, _ := waiting(h, l.At.Interface); kind != "fq" && waits >= always {
+		if waits := standing(h, l.At.Interface); waits >= always {
 			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
 		}
 		_, drops := queueDrops(h, l.At.Interface)

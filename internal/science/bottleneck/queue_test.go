@@ -1,6 +1,7 @@
 package bottleneck
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,47 @@ func TestQueue(t *testing.T) {
 		attribute(&trial, over, true)
 		if f.LimitedBy != CongestionWindow {
 			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy, f.LimitedWhy, CongestionWindow)
+		}
+	}
+}
+
+// TestPacedQueue: packets wait in fq for their pacing, wherever it is at the interface, so that such a
+// queue shows no full link. A link that carries its rate comes before one with a queue.
+func TestPacedQueue(t *testing.T) {
+	for _, test := range []struct {
+		kinds, want, why string
+		later            bool // the last link on the path is full
+	}{
+		{"fq", CongestionWindow, "", false},
+		{"mq fq fq", CongestionWindow, "", false},
+		{"tbf fq", CongestionWindow, "", false},
+		{"fq_codel", FullLink, "a queue at client1.eth0 at 100 % of the readings", false},
+		{"mq fq_codel fq_codel", FullLink, "a queue at client1.eth0 at 100 % of the readings", false},
+		{"fq", FullLink, " of 1 Gbit/s ", true},
+		{"fq_codel", FullLink, " of 1 Gbit/s ", true},
+	} {
+		trial, over := sound()
+		f := &trial.Flows[0]
+		sender := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == f.From })
+		trial.Hosts[0], trial.Hosts[sender] = trial.Hosts[sender], trial.Hosts[0] // its link is looked at first
+		for i := range over.Links {
+			if l := &over.Links[i]; !test.later || l.From.String() != f.Path[len(f.Path)-1] && l.To.String() != f.Path[len(f.Path)-1] {
+				l.Rate *= 30
+			}
+		}
+		h := &trial.Hosts[0]
+		h.Begin.Qdiscs, h.Series = nil, nil
+		for _, kind := range strings.Fields(test.kinds) {
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: kind, Backlog: 3028})
+		}
+		h.End.Qdiscs = h.Begin.Qdiscs
+		attribute(&trial, over, true)
+		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
+			t.Errorf("%s, a full link later %t: %q (%s), want %q (… %s)", test.kinds, test.later, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		}
+		s := scene{Trial: trial}
+		if paced := strings.Contains(test.kinds+" ", "fq "); (s.waitsAt(*f) == "") != paced {
+			t.Errorf("%s: packets wait at %q", test.kinds, s.waitsAt(*f))
 		}
 	}
 }
