@@ -175,7 +175,8 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
 	// Bursts queue before a link that is not full, too. What it did not carry is the flow's own
 	// doing if that waited for its window or buffer for as long.
-	bursts := full && !link.Full() && max(rwnd, sndbuf, f.SndbufFullShare) >= 1-link.Share()
+	waited := max(rwnd, sndbuf, f.SndbufFullShare)
+	bursts := full && !link.Full() && waited > 0 && waited >= 1-link.Share()
 	busy, exhausted := s.exhausted(f)
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):

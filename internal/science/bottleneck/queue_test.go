@@ -123,6 +123,7 @@ func TestQueue(t *testing.T) {
 		want   string
 		waited func(f *record.Flow)
 	}{{0, 1.25, CongestionWindow, nil}, {5, 1.25, CongestionWindow, nil}, {6, 1.25, FullLink, nil}, {12, 1.25, FullLink, nil},
+		{12, 0.5, FullLink, nil}, // faster than is known
 		{6, 2, CongestionWindow, nil}, {10, 2, CongestionWindow, nil}, {11, 2, FullLink, nil},
 		{10, 1.25, SendBuffer, func(f *record.Flow) { f.SndbufLimitedS = 0.45 * f.BusyS }},
 		{10, 1.25, SendBuffer, func(f *record.Flow) { f.SndbufFullShare = 0.45 }},
@@ -199,6 +200,41 @@ func TestPacedQueue(t *testing.T) {
 		s := scene{Trial: trial}
 		if paced := strings.Contains(test.kinds+" ", "fq "); (s.waitsAt(*f) == "") != paced {
 			t.Errorf("%s: packets wait at %q", test.kinds, s.waitsAt(*f))
+		}
+	}
+}
+
+// TestSmallSegments: where an interface counts so few headers that a full link seems to have room,
+// the shaper's counter shows that it has none.
+func TestSmallSegments(t *testing.T) {
+	const counted = 1208.0 / 1294 // TCP over IPv6 at MTU 1280, without its headers
+	for _, test := range []struct {
+		passed  float64 // of the rate, by the shaper's counter
+		backlog uint64
+		want    string
+	}{
+		{1.001, 3028, FullLink}, // its bucket was full at first
+		{1.001, 0, FullLink},
+		{counted, 0, CongestionWindow},
+	} {
+		trial, over := sound()
+		idleLinks(over)
+		f := &trial.Flows[0]
+		h := reading(&trial, f.From)
+		i := slices.IndexFunc(h.Deltas(), func(d record.InterfaceDelta) bool { return d.Interface == "eth0" })
+		carried := h.Deltas()[i]
+		for i := range over.Links {
+			if l := &over.Links[i]; l.From.Node == f.From || l.To.Node == f.From {
+				l.Rate = unit.BitRate(carried.TxBps() / counted)
+			}
+		}
+		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:", Backlog: test.backlog}
+		h.Begin.Qdiscs, h.Series = []record.QdiscCounters{q}, nil
+		q.Bytes = uint64(carried.TxBytes / counted * test.passed)
+		h.End.Qdiscs = []record.QdiscCounters{q}
+		attribute(&trial, over, true)
+		if f.LimitedBy != test.want || test.want == FullLink && !strings.HasPrefix(f.LimitedWhy, "100.1 % of ") {
+			t.Errorf("%.1f %% by the shaper, %d bytes wait: %q (%s), want %q", 100*test.passed, test.backlog, f.LimitedBy, f.LimitedWhy, test.want)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // full is the share of a link's rate from which it is taken as full. The
 // counters of a virtual interface see one header where the link carries dozens
-// (at MTU 1500 they show 95.6 % of what passes), those of real ones no
-// preamble and gap (98.7 %).
+// (at MTU 1500 they show 95.6 % of what passes, and less of smaller segments),
+// those of real ones no preamble and gap (98.7 %).
 const full = 0.94
 
 // over: an interface that carries so much more than the rate of its link has another link: of
@@ -126,8 +126,9 @@ func (l Load) String() string {
 	return "into " + l.At.String()
 }
 
-// Full reports whether the interface carried all that its link can in the direction, and no more.
+// Full reports whether the interface carried all that its link can in the direction, and no more:
+// by its own counter or the shaper's, of which either may miss bytes, and neither has any twice.
 func (l Load) Full() bool {
-	rate := float64(l.Shape.Rate)
-	return rate > 0 && l.Bps >= full*rate && l.Bps <= over*rate
+	rate, carried := float64(l.Shape.Rate), max(l.Bps, l.ShaperBps)
+	return rate > 0 && carried >= full*rate && carried <= over*rate
 }
