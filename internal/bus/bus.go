@@ -297,7 +297,7 @@ func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(in
 // what is bounded, each object has some text of its own: "{}" decodes to a structure of
 // hundreds of bytes.
 func decode(data []byte, most int, into any) error {
-	const textOfObject, few = 8, 64
+	const textOfObject, few = 32, 16 << 10
 	if most > 0 {
 		if len(data) > most {
 			return Coded(message.TooLarge, fmt.Errorf("%d bytes, expected at most %d", len(data), most))

@@ -89,10 +89,19 @@ type Options struct {
 // the answer to a request.
 func (o Options) patience() time.Duration { return cmp.Or(o.limit, connectTimeout) }
 
-// replyBytes bounds a reply of the server: the samples of a window.
+// What a reply of the server has at most, in bytes: what it has once, the edges of a window for
+// each flow, and the samples of a window, of which each has so much of a flow, an interface or a
+// queueing discipline.
+const (
+	onceBytes    = 4 << 20
+	edgesBytes   = 16 << 10
+	samplesBytes = 16 << 20
+	sampleBytes  = 512
+)
+
+// replyBytes bounds a reply of the server.
 func (s *session) replyBytes() int {
-	const base, sample = 4 << 20, 512
-	return base + len(s.planned())*(mostSamples+16)*sample
+	return onceBytes + len(s.planned())*edgesBytes + samplesBytes
 }
 
 // Progress is the state of a measurement. Rates are those of the latest interval,
@@ -434,8 +443,12 @@ func (s *session) lingering(ctx context.Context) context.Context {
 	return ctx
 }
 
-// mostSamples is how many samples a window has.
-const mostSamples = 500
+// mostSamples is how many samples a window has: as many as the server's reply has room for.
+func (s *session) mostSamples() time.Duration {
+	const most, least = 500, 2
+	each := len(s.planned()) + max(0, min(s.hellos[record.NodeServer].Counted, samplesBytes))
+	return time.Duration(max(least, min(most, samplesBytes/(each*sampleBytes))))
+}
 
 // sampling is the time between samples: the interval requested or a whole part of it,
 // short enough to see whether the rate was steady, and no shorter than a server allows.
@@ -443,5 +456,5 @@ func (s *session) sampling() time.Duration {
 	const least = 10
 	d, interval := s.options.Duration, s.options.Interval
 	parts := max(1, (interval*least+d-1)/d)
-	return max(interval/parts, d/mostSamples, time.Millisecond)
+	return max(interval/parts, d/s.mostSamples(), time.Millisecond)
 }

@@ -175,8 +175,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			shortened.Store(at)
 		})
 	}
-	var failed error // the first to fail, which is why the others do
-	enough := false  // the readings of w.Alone, who has them
+	var failed error              // the first to fail, which is why the others do
+	enough, lost := false, false // w.Alone has its readings; the first to fail is lost
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		var reply message.WindowReply
@@ -200,6 +200,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			return err
 		}
 		if w.Alone != "" && node != w.Alone && g.lost(ctx, node) {
+			lost = true // read once all have returned
 			if _, late := g.cut(ctx, []string{w.Alone}, offsets, begin, end); late == nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	})
 	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies, Clocks: offsets}
 	switch {
-	case failed != nil && enough:
+	case failed != nil && enough && lost:
 		return readings.alone(w.Alone, failed)
 	case failed != nil:
 		return Readings{}, failed

@@ -213,10 +213,13 @@ func coded(err error) error {
 
 func (a *agent) hello() (message.Hello, error) {
 	ports, err := a.reader.Interfaces()
+	var counts record.Reading
+	a.reader.Counts(&counts)
 	return message.Hello{
 		Node:       a.node,
 		Version:    version.String(),
 		Interfaces: ports,
+		Counted:    len(counts.Interfaces) + len(counts.Qdiscs),
 		Environment: record.HostEnvironment{
 			Host:    a.node,
 			OS:      runtime.GOOS,

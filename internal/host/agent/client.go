@@ -46,7 +46,7 @@ type Client struct {
 	others  func() record.OtherFlows
 	// every is the interval of watch's checks, idle how long no request may arrive.
 	every, idle time.Duration
-	interfaces  int // of this host
+	counted     int // interfaces and queueing disciplines of this host
 
 	answering sync.WaitGroup
 	turn      chan struct{} // has an element while flows are made or closed
@@ -135,7 +135,7 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	if err != nil {
 		return err
 	}
-	g.interfaces = len(hello.Interfaces)
+	g.counted = hello.Counted
 	hello.Interfaces, hello.Bounds = nil, &g.bounds
 	err = answer(ctx, stream, bus.Silence, func() {}, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds), Admit: g.admit}, hello)
 	if ctx.Err() != nil {
@@ -452,7 +452,7 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 	if r.SampleNs > 0 {
 		samples = (r.EndNs - r.BeginNs) / r.SampleNs
 	}
-	if err := g.readings.Raise(budget.OfWindow(samples, g.Flows(), g.interfaces)); err != nil {
+	if err := g.readings.Raise(budget.OfWindow(samples, g.Flows(), g.counted)); err != nil {
 		return message.WindowReply{}, err
 	}
 	// A client gets no more of a window than its flows and counters.

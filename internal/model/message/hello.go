@@ -12,6 +12,9 @@ type Hello struct {
 	Version     string                     `json:"version"`
 	Environment record.HostEnvironment     `json:"environment"`
 	Interfaces  []record.InterfaceSnapshot `json:"interfaces"`
+	// Counted is how many interfaces and queueing disciplines each sample of a window has
+	// counters of; 0: not known.
+	Counted int `json:"counted,omitempty"`
 	// Bounds are what the host grants a client; nil: no bounds.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
