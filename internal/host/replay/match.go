@@ -2,6 +2,7 @@ package replay
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync/atomic"
 
 	"linerate/internal/model/record"
@@ -20,7 +21,7 @@ type matcher struct {
 	same, like map[uint64]*group
 	received   []bool
 	sent       []atomic.Int64 // when each was handed to the kernel; 0: it was not
-	highest    int            // of those that arrived, one more
+	highest    int            // of those that arrived for certain, one more
 	counts     record.ReplayReceived
 	latency    *hdrhistogram.Histogram
 	scratch    []byte
@@ -95,7 +96,7 @@ func (m *matcher) arrived(b []byte, at int64) {
 	same, like := m.hashes(b)
 	if g := m.same[same]; g != nil {
 		if i, ok := m.next(g); ok {
-			m.match(i, at, len(g.frames) == 1)
+			m.match(g, i, at)
 		} else {
 			m.counts.Duplicates++
 		}
@@ -104,7 +105,7 @@ func (m *matcher) arrived(b []byte, at int64) {
 	if g := m.like[like]; g != nil {
 		if i, ok := m.next(g); ok {
 			m.counts.Altered++
-			m.match(i, at, len(g.frames) == 1)
+			m.match(g, i, at)
 			return
 		}
 	}
@@ -121,16 +122,18 @@ func (m *matcher) next(g *group) (int, bool) {
 	return 0, false
 }
 
-// match enters that a frame has arrived. Of frames that look the same it is not known which
-// one has, if some are lost: only one that is the only one of its kind is timed.
-func (m *matcher) match(i int, at int64, only bool) {
+// match enters that a frame of a group has arrived, the i-th frame at the earliest. Of frames
+// that look the same it is not known which one has, if some are lost: only one that is the
+// only one of its kind is timed, and one that may not have been overtaken is not reordered.
+func (m *matcher) match(g *group, i int, at int64) {
 	m.received[i] = true
 	m.counts.Received++
-	if i+1 < m.highest {
+	later, _ := slices.BinarySearch(g.frames, int32(m.highest))
+	if later == len(g.frames) || m.sent[g.frames[later]].Load() == 0 {
 		m.counts.Reordered++ // RFC 4737, type P
 	}
 	m.highest = max(m.highest, i+1)
-	if only {
+	if len(g.frames) == 1 {
 		stats.Record(m.latency, max(0, at-m.sent[i].Load()))
 	}
 }

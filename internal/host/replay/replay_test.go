@@ -221,6 +221,42 @@ func TestSame(t *testing.T) {
 	}
 }
 
+// TestOrder: frames that look the same, a letter, count as reordered if they are for certain.
+func TestOrder(t *testing.T) {
+	for _, c := range []struct {
+		name, sent, arrived string
+		before              int // frames that are sent before two have arrived
+		reordered           int64
+	}{
+		{"all arrive", "AbAcAdAe", "AbAcAdAe", 8, 0},
+		{"the first is lost", "AbAcAdAe", "bAcAdAe", 8, 0},
+		{"two are lost", "AbAcAdAe", "bcAdAe", 8, 0},
+		{"another is overtaken", "AbAcAdAe", "AAbcAdAe", 8, 1},
+		{"one is overtaken, or the next early", "AbAcAdAe", "AbcAAdAe", 8, 0},
+		{"the last is overtaken", "AbAcAdAe", "AbAcAdeA", 8, 1},
+		{"one is overtaken by all", "bAcde", "bcdeA", 5, 1},
+		{"the next has not been sent", "AbAcAdAe", "bAAcAdAe", 2, 1},
+	} {
+		var frames []Frame
+		for _, letter := range c.sent {
+			frames = append(frames, Frame{Data: kinds(t, int(letter))[0]})
+		}
+		m := newMatcher(frames)
+		for i := range c.before {
+			m.wasSent(i, 1)
+		}
+		for k, letter := range c.arrived {
+			for i := c.before; k == 2 && i < len(frames); i++ {
+				m.wasSent(i, 1)
+			}
+			m.arrived(routed(kinds(t, int(letter))[0]), 2)
+		}
+		if got := m.counts; got.Reordered != c.reordered || got.Received != int64(len(c.arrived)) {
+			t.Errorf("%s: %+v, want %d reordered", c.name, got, c.reordered)
+		}
+	}
+}
+
 // TestSchedule: due instants at each kind of timing, over passes.
 func TestSchedule(t *testing.T) {
 	c := &Capture{Frames: []Frame{{At: 0}, {At: 10}, {At: 40}}}
