@@ -4,6 +4,7 @@ import "encoding/binary"
 
 // headers is where the headers of a frame are.
 type headers struct {
+	kind     int // offset of the EtherType, behind VLAN tags
 	ip       int // offset of the IP header; 0: the frame has none that is whole
 	six      bool
 	end      int // of the IP packet; what is behind pads the frame
@@ -26,6 +27,7 @@ func parse(b []byte) (h headers) {
 			at += 4
 		}
 	}
+	h.kind = at
 	kind, ip := binary.BigEndian.Uint16(b[at:]), at+2
 	switch p := b[ip:]; {
 	case kind == 0x0800 && len(p) >= 20 && p[0]>>4 == 4:
@@ -33,7 +35,7 @@ func parse(b []byte) (h headers) {
 		if size < 20 || total < size || total > len(p) {
 			return h
 		}
-		h = headers{ip: ip, end: ip + total, addr: ip + 12, addrLen: 4, protocol: p[9]}
+		h = headers{kind: at, ip: ip, end: ip + total, addr: ip + 12, addrLen: 4, protocol: p[9]}
 		if binary.BigEndian.Uint16(p[6:])&0x1fff == 0 {
 			h.l4 = ip + size
 		}
@@ -42,7 +44,7 @@ func parse(b []byte) (h headers) {
 		if total > len(p) {
 			return h
 		}
-		h = headers{ip: ip, six: true, end: ip + total, addr: ip + 8, addrLen: 16}
+		h = headers{kind: at, ip: ip, six: true, end: ip + total, addr: ip + 8, addrLen: 16}
 		h.protocol, h.l4 = beyond(p[:total], p[6], 40)
 		if h.l4 != 0 {
 			h.l4 += ip

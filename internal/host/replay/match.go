@@ -13,7 +13,8 @@ import (
 
 // matcher knows the frames of a capture by what a router leaves alone: everything from IP
 // on, but the time to live and IPv4's header checksum; of what is not IP, everything from
-// the EtherType on. VLAN tags do not count.
+// the EtherType on. VLAN tags, which the receiving kernel takes off, do not count, nor does
+// what pads a frame.
 type matcher struct {
 	seed maphash.Seed
 	// same has the frames of a hash, in the order of sending, and like those that have its
@@ -26,6 +27,9 @@ type matcher struct {
 	latency    *hdrhistogram.Histogram
 	scratch    []byte
 }
+
+// leastPayload is what a frame carries at least: shorter ones are padded (IEEE 802.3).
+const leastPayload = 46
 
 // group are frames that look the same; those before next have arrived.
 type group struct {
@@ -60,7 +64,12 @@ func add(to map[uint64]*group, hash uint64, i int32) {
 func (m *matcher) hashes(b []byte) (same, like uint64) {
 	h := parse(b)
 	if h.ip == 0 {
-		hash := maphash.Bytes(m.seed, b[ethernet-2:])
+		m.scratch = append(m.scratch[:0], b[h.kind:]...)
+		// How long its content is, is not known: what is shorter is as if padded.
+		if short := 2 + leastPayload - len(m.scratch); short > 0 {
+			m.scratch = append(m.scratch, make([]byte, short)...)
+		}
+		hash := maphash.Bytes(m.seed, m.scratch)
 		return hash, hash
 	}
 	m.scratch = append(m.scratch[:0], b[h.ip:h.end]...)

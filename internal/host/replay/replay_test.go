@@ -190,6 +190,35 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestNoIP: a frame that is not IP is found again without its outer VLAN tag, as the kernel
+// hands it over, and padded; one with other content is not.
+func TestNoIP(t *testing.T) {
+	const macs, outer, inner = "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01", "\x88\xa8\x00\x07", "\x81\x00\x00\x08"
+	arp := "\x08\x06\x00\x01\x08\x00\x06\x04\x00\x01" + strings.Repeat("\x0a", 20)
+	lldp := "\x88\xcc" + strings.Repeat("\x02\x07", 40)
+	padding := strings.Repeat("\x00", 18)
+	for _, c := range []struct {
+		name, sent, arrived string
+		found               int64
+	}{
+		{"short", arp, arp, 1},
+		{"padded", arp, arp + padding, 1},
+		{"captured padded", arp + padding, arp, 1},
+		{"tagged", inner + arp, arp, 1},
+		{"tagged and padded", inner + arp, arp + padding[4:], 1},
+		{"long and tagged", inner + lldp, lldp, 1},
+		{"tagged twice", outer + inner + lldp, inner + lldp, 1},
+		{"other content", arp, arp[:29] + "\x0b" + padding, 0},
+		{"longer", lldp, lldp + "\x00", 0},
+	} {
+		m := newMatcher([]Frame{{Data: []byte(macs + c.sent)}})
+		m.wasSent(0, 1)
+		if m.arrived([]byte(macs+c.arrived), 2); m.counts.Received != c.found {
+			t.Errorf("%s: %+v, want %d found", c.name, m.counts, c.found)
+		}
+	}
+}
+
 // TestAlike: of frames that look the same, of which some are lost, none is timed: which one
 // has arrived is not known.
 func TestAlike(t *testing.T) {
