@@ -16,7 +16,7 @@ import (
 
 // TestForward: the rate of a device whose link is slow is that of the link, of a router in IPv4
 // and IPv6 and of a switch; more is forwarded where some may be lost; the longest burst is what
-// its buffer takes in; what does not forward is an error that says so.
+// its buffer takes in; links may carry longer frames than are sent; what does not forward is an error that says so.
 func TestForward(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
@@ -25,7 +25,7 @@ func TestForward(t *testing.T) {
 			kerneltest.Do(t, "ip", append([]string{"netns", "exec", "device"}, strings.Fields(words)...)...)
 		}
 		for _, n := range []string{"1", "2"} {
-			kerneltest.Do(t, "ip", "link", "add", "eth"+n, "type", "veth", "peer", "name", "eth"+n, "netns", "device")
+			kerneltest.Do(t, "ip", "link", "add", "eth"+n, "mtu", "9216", "type", "veth", "peer", "name", "eth"+n, "mtu", "9216", "netns", "device")
 			kerneltest.Do(t, "ip", "address", "add", "10.0."+n+".1/24", "dev", "eth"+n)
 			kerneltest.Do(t, "ip", "address", "add", "2001:db8:"+n+"::1/64", "dev", "eth"+n, "nodad")
 			kerneltest.Do(t, "ip", "link", "set", "eth"+n, "up")

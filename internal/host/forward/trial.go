@@ -59,11 +59,12 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 			t.close()
 		}
 	}()
-	if t.out, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: packet.MinBytes + p.MTU}); err != nil {
+	bytes := min(packet.MinBytes+p.MTU, packet.MaxBytes)
+	if t.out, err = packet.Open(packet.Options{Interface: o.Interface, Bytes: bytes}); err != nil {
 		return nil, err
 	}
 	if !p.router {
-		if t.back, err = packet.Open(packet.Options{Interface: o.Receive, Bytes: packet.MinBytes + p.MTU}); err != nil {
+		if t.back, err = packet.Open(packet.Options{Interface: o.Receive, Bytes: bytes}); err != nil {
 			return nil, err
 		}
 	}
