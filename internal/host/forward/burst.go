@@ -3,6 +3,7 @@ package forward
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -37,7 +38,7 @@ func (t *tester) bursts(ctx context.Context, size record.ForwardSize, throughput
 	for b.Why == "" && len(b.Frames) < o.Bursts {
 		longest, err := rfc2544.LongestBurst(b.MostFrames, first, o.Resolution, func(frames int64) (bool, error) {
 			o.Tell(fmt.Sprintf("%s bytes, burst %d of %d: %d frames", size.Frame, len(b.Frames)+1, o.Bursts, frames))
-			l, _, err := t.send(ctx, o.Most, transmit.Limits{Frames: frames})
+			l, _, err := t.send(ctx, o.Most, transmit.Limits{Frames: frames}, math.MaxInt64)
 			return l.Lost == 0, err
 		})
 		if err != nil {

@@ -20,19 +20,19 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// A frame's payload begins with a word that says what it is: one of a trial, tagged if its
-// time is taken, or one by which the path is tried. Then come its number and its instant.
+// A frame's payload begins with a word that says what it is: it has the number of its trial,
+// so that what arrives late counts for no other, and a tag if its time is taken. Then come its
+// number and its instant.
 const (
-	word       = 0x6c726600 // of all frames of this program
-	tagged     = word | 1
-	trying     = word | 2
-	ofTrials   = ^uint32(1) // mask: tagged or not
-	everyWord  = ^uint32(0)
+	word       = uint32(0x6c720000) // of all frames of this program
+	trialShift = 8
+	trials     = 0xff // numbers, used again and again; 0: one by which the path is tried
+	tag        = 1
 	tagEvery   = time.Millisecond // no two tagged frames are closer
 	mostLate   = time.Millisecond // what comes later is a pause of this host's, and makes no burst
 	waitEvery  = 10 * time.Millisecond
-	settled    = 200 * time.Millisecond // no frame has arrived for so long after the last was sent
-	residual   = 2 * time.Second        // how long frames are waited for at most (RFC 2544, section 23)
+	settled    = 200 * time.Millisecond // no frame has arrived for so long after the last was due
+	residual   = 2 * time.Second        // what arrives later is lost, in a trial at a rate (RFC 2544, section 23)
 	tryEvery   = 100 * time.Millisecond
 	tryForMost = 3 * time.Second
 )
@@ -43,13 +43,13 @@ type tester struct {
 	maker     *frames.Maker
 	frameBits float64 // mean, with check sequence
 
-	out     *packet.Sender
-	back    *packet.Sender // for a switch to learn from; nil: a router
-	counter *packet.Counter
-	tries   *packet.Counter
-	times   *packet.Receiver
-	sink    net.PacketConn // takes what arrives at an address of this host; nil: none
-	before  map[string]int64
+	out    *packet.Sender
+	back   *packet.Sender   // for a switch to learn from; nil: a router
+	times  *packet.Receiver // of tagged frames
+	sink   net.PacketConn   // takes what arrives at an address of this host; nil: none
+	before map[string]int64
+	latest uint32        // number of the latest trial
+	delay  time.Duration // of the path, when a frame was alone
 }
 
 func newTester(p *path, o Options) (_ *tester, err error) {
@@ -68,13 +68,7 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 			return nil, err
 		}
 	}
-	if t.counter, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: word, Mask: ofTrials}); err != nil {
-		return nil, err
-	}
-	if t.tries, err = packet.OpenCounter(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: trying, Mask: everyWord}); err != nil {
-		return nil, err
-	}
-	if t.times, err = packet.OpenReceiver(o.Receive, packet.Match{Destination: p.to, Port: echoPort, Word: tagged, Mask: everyWord}); err != nil {
+	if t.times, err = packet.OpenReceiver(o.Receive, t.match(word|tag, ^uint32(trials<<trialShift))); err != nil {
 		return nil, err
 	}
 	if p.own {
@@ -88,15 +82,15 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 	return t, err
 }
 
+// match is frames whose word is this one, as far as mask has bits.
+func (t *tester) match(word, mask uint32) packet.Match {
+	return packet.Match{Destination: t.to, Port: echoPort, Word: word, Mask: mask}
+}
+
 func (t *tester) close() {
 	for _, s := range []*packet.Sender{t.out, t.back} {
 		if s != nil {
 			s.Close()
-		}
-	}
-	for _, c := range []*packet.Counter{t.counter, t.tries} {
-		if c != nil {
-			c.Close()
 		}
 	}
 	if t.times != nil {
@@ -112,7 +106,7 @@ type stream struct {
 	maker    *frames.Maker
 	interval float64 // ns from one to the next
 	latest   int64   // instant of the latest tagged frame
-	kind     uint32  // word of frames that are not tagged
+	word     uint32  // of frames that are not tagged
 }
 
 // Due is transmit.Source's.
@@ -123,12 +117,12 @@ func (s *stream) Bytes(number int64) int { return s.maker.Bytes(uint64(number)) 
 
 // Write is transmit.Source's.
 func (s *stream) Write(frame []byte, number, at int64) {
-	kind := s.kind
-	if kind == word && at-s.latest >= int64(tagEvery) {
-		kind, s.latest = tagged, at
+	word := s.word
+	if at-s.latest >= int64(tagEvery) {
+		word, s.latest = word|tag, at
 	}
 	s.maker.Make(frame, uint64(number), func(header []byte) {
-		binary.BigEndian.PutUint32(header, kind)
+		binary.BigEndian.PutUint32(header, word)
 		binary.BigEndian.PutUint32(header[4:], uint32(number))
 		binary.BigEndian.PutUint64(header[8:], uint64(at))
 	})
@@ -137,32 +131,34 @@ func (s *stream) Write(frame []byte, number, at int64) {
 // Handed is transmit.Source's.
 func (*stream) Handed(int64, int, int64) {}
 
-// reaches sends single frames until one has arrived: a router has to resolve the destination
-// first, and a switch to learn where it is (RFC 2544, appendix C.2.4).
+// reaches sends single frames until one has arrived, which tells the path's delay: a router has
+// to resolve the destination first, and a switch to learn where it is (RFC 2544, appendix
+// C.2.4).
 func (t *tester) reaches(ctx context.Context) error {
-	begin, err := t.tries.Count()
-	if err != nil {
-		return err
-	}
-	one := transmit.Limits{Frames: 1}
+	one, delays := transmit.Limits{Frames: 1}, stats.NewHistogram()
+	began := sched.Now()
 	for end := time.Now().Add(tryForMost); time.Now().Before(end); {
 		if t.back != nil {
 			maker, err := frames.New(t.reverse, frames.Options{Payloads: []int{frames.HeaderBytes}, Fill: []byte{0}})
 			if err != nil {
 				return err
 			}
-			if _, err := transmit.Send(ctx, t.back, &stream{maker: maker, kind: trying}, one); err != nil {
+			if _, err := transmit.Send(ctx, t.back, &stream{maker: maker, word: word}, one); err != nil {
 				return err
 			}
 		}
-		if _, err := transmit.Send(ctx, t.out, &stream{maker: t.maker, kind: trying}, one); err != nil {
+		if _, err := transmit.Send(ctx, t.out, &stream{maker: t.maker, word: word}, one); err != nil {
 			return err
 		}
-		if err := pause(ctx, tryEvery); err != nil {
+		next := time.Now().Add(tryEvery)
+		if err := t.receive(delays, began, func() bool {
+			return ctx.Err() == nil && delays.TotalCount() == 0 && time.Now().Before(next)
+		}); err != nil {
 			return err
 		}
-		if n, err := t.tries.Count(); err != nil || n > begin {
-			return err
+		if delays.TotalCount() > 0 {
+			t.delay = time.Duration(delays.Min())
+			return nil
 		}
 	}
 	if t.router {
@@ -178,16 +174,18 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 	if perS > 0 {
 		frames = max(1, int64(perS*length.Seconds()))
 	}
-	return t.send(ctx, perS, transmit.Limits{Length: length, Frames: frames})
+	return t.send(ctx, perS, transmit.Limits{Length: length, Frames: frames}, residual)
 }
 
-// send is trial until one of the limits is reached.
-func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
-	begin, err := t.counter.Count()
+// send is trial until one of the limits is reached. What arrives later than within is lost.
+func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, within time.Duration) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
+	t.latest = t.latest%trials + 1
+	from := &stream{maker: t.maker, word: word | t.latest<<trialShift}
+	counter, err := packet.OpenCounter(t.reverse.Interface, t.match(from.word, ^uint32(tag)))
 	if err != nil {
 		return l, nil, err
 	}
-	from := &stream{maker: t.maker, kind: word}
+	defer counter.Close()
 	if limit.Paced, limit.MostLate = perS > 0, mostLate; limit.Paced {
 		from.interval = 1e9 / perS
 	}
@@ -196,11 +194,20 @@ func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits) 
 	done := make(chan struct{})
 	var receiving sync.WaitGroup
 	var failed error
-	receiving.Go(func() { failed = t.receive(delays, started, done) })
+	receiving.Go(func() {
+		failed = t.receive(delays, started, func() bool {
+			select {
+			case <-done:
+				return false
+			default:
+				return true
+			}
+		})
+	})
 	sent, err := transmit.Send(ctx, t.out, from, limit)
 	var arrived int64
 	if err == nil {
-		arrived, err = t.wait(ctx, begin, sent.Frames)
+		arrived, err = t.wait(ctx, counter, sent.Frames, within)
 	}
 	close(done)
 	receiving.Wait()
@@ -227,22 +234,25 @@ func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits) 
 	return l, delays, nil
 }
 
-// wait returns how many frames have arrived when all have, or none has for a while.
-func (t *tester) wait(ctx context.Context, begin, sent int64) (arrived int64, err error) {
-	ended := time.Now()
-	for latest := ended; time.Since(latest) < settled && time.Since(ended) < residual; {
+// wait returns how many frames of a trial have arrived within a time, when all have, or none
+// has for a while: the device then holds none of them. Both times begin when the last frame was
+// due, by the delay of the path.
+func (t *tester) wait(ctx context.Context, counter *packet.Counter, sent int64, within time.Duration) (arrived int64, err error) {
+	due := sched.Now() + int64(t.delay)
+	all, latest := int64(0), due
+	for now := due; all < sent && now-latest < int64(settled); {
 		if err := pause(ctx, waitEvery); err != nil {
 			return 0, err
 		}
-		n, err := t.counter.Count()
+		n, err := counter.Count()
 		if err != nil {
 			return 0, err
 		}
-		if n-begin > arrived {
-			arrived, latest = n-begin, time.Now()
+		if now = sched.Now(); n > all {
+			all, latest = n, max(latest, now)
 		}
-		if arrived >= sent {
-			break
+		if now-due < int64(within) {
+			arrived = n
 		}
 	}
 	return arrived, nil
@@ -258,14 +268,15 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// receive takes the times of tagged frames that were sent since an instant, until done.
-func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, done <-chan struct{}) error {
+// receive takes the times of tagged frames that were sent since an instant, as long as there
+// may be more.
+func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, more func() bool) error {
 	const header = 14 + 20 + 8
 	at := header
 	if t.Remote.Addr().Is6() {
 		at += 20
 	}
-	for {
+	for again := true; again; again = more() {
 		n, err := t.times.Receive(waitEvery)
 		if err != nil {
 			return err
@@ -279,12 +290,8 @@ func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, done <-cha
 				stats.Record(delays, m.AtNs-sent)
 			}
 		}
-		select {
-		case <-done:
-			return nil
-		default:
-		}
 	}
+	return nil
 }
 
 // counters are what this host lost itself at the interface that receives.
