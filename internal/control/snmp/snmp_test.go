@@ -258,7 +258,7 @@ func TestLearn(t *testing.T) {
 		t.Fatalf("learned %t, %.3g s", s.learned, s.refreshS)
 	}
 	r, _ := window(t, s, time.Second)
-	if !strings.Contains(r.Ports[0].Missing, "it refreshes its counters every") || !strings.Contains(r.Ports[0].Missing, "set workload.duration to") {
+	if !strings.Contains(r.Ports[0].Missing, "its counters change every") || !strings.Contains(r.Ports[0].Missing, "set workload.duration to") {
 		t.Errorf("missing %q", r.Ports[0].Missing)
 	}
 	idle := newFake(t)
@@ -267,6 +267,28 @@ func TestLearn(t *testing.T) {
 	began := time.Now()
 	if s.Learn(context.Background()); s.learned || time.Since(began) > learning-time.Second {
 		t.Errorf("an idle switch: learned %t after %v", s.learned, time.Since(began))
+	}
+}
+
+// TestPauses: counters that change rarely, as those of a switch that refreshes them seldom do,
+// may also be of traffic that pauses. What was seen of one that counts at each request is kept,
+// and replaces what was taken for its refreshes.
+func TestPauses(t *testing.T) {
+	const pauses = 900 * time.Millisecond
+	for name, first := range map[string]time.Duration{"pauses after": 0, "pauses before": pauses} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t)
+			f.port(1, "gi1", 64, 0, 400e6, first)
+			s := discovered(t, f)
+			if s.Learn(context.Background()); !s.learned || (s.refreshS > 0) != (first > 0) {
+				t.Fatalf("learned %t, %.3g s", s.learned, s.refreshS)
+			}
+			f.port(1, "gi1", 64, 0, 400e6, pauses-first)
+			if r, _ := window(t, s, 3*time.Second); r.RefreshS != 0 || r.Ports[0].Missing != "" {
+				t.Errorf("refreshed every %.3g s, missing %q", r.RefreshS, r.Ports[0].Missing)
+			}
+		})
 	}
 }
 

@@ -158,8 +158,11 @@ func (w *Watch) Reading(begin, end int64) record.SwitchReading {
 		out.Missing = fmt.Sprintf("none of %d polls was answered: %v", r.polls, r.last)
 	}
 	refresh, known := polled.Refresh(r.busiest(begin-int64(spacing)/2, end+int64(spacing)/2))
-	if known && (refresh > 0 || !s.learned) { // seldom polls do not show what frequent ones did
-		s.learned, s.refreshS = true, max(refresh, s.refreshS)
+	// Where traffic pauses, counters change more rarely than they are refreshed, never more often.
+	// Polls of a long window are too seldom to show that they are refreshed at each request.
+	seldom := end-begin > mostPolls*int64(spacing)
+	if known && (!s.learned || refresh < s.refreshS && (refresh > 0 || !seldom)) {
+		s.learned, s.refreshS = true, refresh
 	}
 	out.RefreshS = s.refreshS
 	for _, p := range s.ports {

@@ -9,8 +9,9 @@ type SwitchReading struct {
 	System string `json:"system,omitempty"`
 	// Missing is why there are no figures of any port; empty: Ports has those that there are.
 	Missing string `json:"missing,omitempty"`
-	// RefreshS is how many seconds apart the switch refreshes its counters, as seen in this
-	// trial or before; 0: at each request, as far as can be seen.
+	// RefreshS is how many seconds apart the switch's counters change, as seen in this trial or
+	// before: it refreshes them so rarely, or the traffic pauses. 0: it counts at each request,
+	// as far as can be seen.
 	RefreshS float64      `json:"refresh_s,omitempty"`
 	Polls    int          `json:"polls,omitempty"`
 	Failed   int          `json:"failed_polls,omitempty"` // of Polls, those without an answer

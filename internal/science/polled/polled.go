@@ -41,7 +41,8 @@ type Poll struct {
 func (p Poll) octets() uint64 { return p.Counters.InOctets + p.Counters.OutOctets }
 
 // Refresh is how many seconds apart a device refreshes its counters, as the polls of its
-// busiest port show; 0: at each request. It is not known where the port is idle or the
+// busiest port show; 0: at each request. Traffic that pauses as often looks the same, and its
+// changes are as good as refreshes for figures. It is not known where the port is idle or the
 // counters changed too rarely.
 func Refresh(polls []Poll) (seconds float64, known bool) {
 	var changes []int64
@@ -88,7 +89,7 @@ type point struct {
 func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	windowS := float64(end-begin) / 1e9
 	if refreshS > 0 && windowS < Periods*refreshS {
-		return Window{}, fmt.Errorf("it refreshes its counters every %s, too rarely for a window of %s: set workload.duration to %s or more",
+		return Window{}, fmt.Errorf("its counters change every %s, too rarely for a window of %s: set workload.duration to %s or more",
 			unit.FormatSeconds(refreshS), unit.FormatSeconds(windowS), unit.FormatSeconds(math.Ceil(Periods*refreshS)))
 	}
 	points := inside(points(polls, refreshS > 0), begin, end)

@@ -69,7 +69,7 @@ func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of stri
 			continue
 		}
 		if s.RefreshS > 0 {
-			note("%s refreshes its counters every %s: figures are of %s of the window of %s, known within %s.", s.Switch, number.Seconds(s.RefreshS), number.Seconds(p.Seconds()), number.Seconds(trial.WindowS), number.Seconds(p.DoubtS))
+			note("The counters of %s change every %s: figures are of %s of the window of %s, known within %s.", s.Switch, number.Seconds(s.RefreshS), number.Seconds(p.Seconds()), number.Seconds(trial.WindowS), number.Seconds(p.DoubtS))
 		}
 		rows = append(rows, document.Row{Cells: document.Cells(fmt.Sprintf("%s%s, to %s", of, name, p.Peer)), Tone: document.Head})
 		for _, receives := range []bool{true, false} {

@@ -51,7 +51,7 @@ func TestSwitchPorts(t *testing.T) {
 		t.Errorf("sent %+v", sent)
 	}
 	notes := strings.Join(table.Notes, "\n")
-	for _, want := range []string{"sg300 refreshes its counters every 5.0 s: figures are of 10 s of the window", "known within 0.50 s", "Port sg300 b-eth0 has no figures: its forwarding", "dead has no figures: no answer", "is not known"} {
+	for _, want := range []string{"The counters of sg300 change every 5.0 s: figures are of 10 s of the window", "known within 0.50 s", "Port sg300 b-eth0 has no figures: its forwarding", "dead has no figures: no answer", "is not known"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}
