@@ -188,6 +188,7 @@ func (d *device) failed(err error) error {
 	}
 	var timeout net.Error
 	var dns *net.DNSError
+	var local *net.OpError
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("nothing listens at %s", d.at)
@@ -198,6 +199,8 @@ func (d *device) failed(err error) error {
 	case errors.Is(err, gosnmp.ErrMaxRetriesExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
 		errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%w from %s within %v", errSilent, d.at, d.client.Timeout)
+	case errors.As(err, &local) && local.Op == "write":
+		return fmt.Errorf("this host does not send to %s: %w", d.at, local.Err)
 	}
 	return errors.New("its reply is no SNMP message")
 }

@@ -3,9 +3,13 @@ package snmp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -289,6 +293,23 @@ func TestPauses(t *testing.T) {
 				t.Errorf("refreshed every %.3g s, missing %q", r.RefreshS, r.Ports[0].Missing)
 			}
 		})
+	}
+}
+
+// refusing is a connection that this host's firewall refuses.
+type refusing struct{ net.Conn }
+
+func (refusing) Write([]byte) (int, error) {
+	return 0, &net.OpError{Op: "write", Net: "udp", Err: os.NewSyscallError("write", syscall.EPERM)}
+}
+
+// TestNotSent: what this host refuses to send is not said of the switch.
+func TestNotSent(t *testing.T) {
+	s := newFake(t).open(t)
+	s.device.latest.Conn = refusing{s.device.latest.Conn}
+	err := s.Discover(context.Background(), []Wanted{nas})
+	if !errors.Is(err, syscall.EPERM) || !strings.Contains(err.Error(), "this host does not send to 127.0.0.1") {
+		t.Error(err)
 	}
 }
 
