@@ -16,8 +16,9 @@ type InterfaceDelta struct {
 	RxMissed             float64
 	RxLost, TxLost       float64 // packets, dropped or with an error
 	// Counting is how the interface counts. Known: that is known of its driver or kind, and
-	// bytes are with the Ethernet header and without frame check sequences. Otherwise the refresh interval is what the host's
-	// series shows.
+	// bytes are with the Ethernet header and without frame check sequences. Otherwise the
+	// refresh interval is what the host's series shows, of a bond at least that of the
+	// members that are known.
 	Counting Counting
 	Known    bool
 }
@@ -62,7 +63,7 @@ func (h HostReading) Deltas() []InterfaceDelta {
 // alike is a delta as all interfaces count, with how its own does.
 func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
 	if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
-		d.Counting.RefreshS = h.refreshS(d)
+		d.Counting.RefreshS = max(d.Counting.RefreshS, h.refreshS(d))
 	}
 	if d.Counting.FCS {
 		d.RxBytes = max(0, d.RxBytes-fcsBytes*d.RxPackets)

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"fmt"
 	. "linerate/internal/model/record"
 	"testing"
 )
@@ -30,16 +31,53 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestBridgeDelta: a bridge counts what it receives without the Ethernet header.
-func TestBridgeDelta(t *testing.T) {
-	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "br0", Kind: "bridge"}, {Interface: "eth0", Kind: "veth"}}}}
-	for _, name := range []string{"br0", "eth0"} {
-		h.Begin.Interfaces = append(h.Begin.Interfaces, InterfaceCounters{Interface: name})
-		h.End.Interfaces = append(h.End.Interfaces, InterfaceCounters{Interface: name, RxBytes: 1500, TxBytes: 1514, RxPackets: 1, TxPackets: 1})
+// TestHeaderlessDelta: a bridge and a team count what they receive without the Ethernet header.
+func TestHeaderlessDelta(t *testing.T) {
+	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "br0", Kind: "bridge"}, {Interface: "team0", Kind: "team"}, {Interface: "eth0", Kind: "veth"}}}}
+	for _, name := range []string{"br0", "team0", "eth0"} {
+		carried(&h, name)
 	}
 	list := h.Deltas()
-	if list[0].RxBytes != 1514 || list[0].TxBytes != 1514 || list[1].RxBytes != 1500 {
+	if list[0].RxBytes != 1514 || list[0].TxBytes != 1514 || list[1].RxBytes != 1514 || list[2].RxBytes != 1500 {
 		t.Errorf("%+v", list)
+	}
+}
+
+// carried has an interface receive and send a frame.
+func carried(h *HostReading, name string) {
+	h.Begin.Interfaces = append(h.Begin.Interfaces, InterfaceCounters{Interface: name})
+	h.End.Interfaces = append(h.End.Interfaces, InterfaceCounters{Interface: name, RxBytes: 1500, TxBytes: 1514, RxPackets: 1, TxPackets: 1})
+}
+
+// TestBondDelta: a bond counts as its members do.
+func TestBondDelta(t *testing.T) {
+	for name, c := range map[string]struct {
+		drivers  []string
+		known    bool
+		rx       float64
+		refreshS float64
+	}{
+		"check sequences":        {[]string{"e1000e", "e1000e"}, true, 1496, 0},
+		"none":                   {[]string{"ixgbe", "i40e"}, true, 1500, 0},
+		"one of two":             {[]string{"e1000e", "ixgbe"}, false, 1500, 0},
+		"one not known":          {[]string{"e1000e", ""}, false, 1500, 0},
+		"refreshed":              {[]string{"ixgbe", "tg3"}, true, 1500, 1},
+		"refreshed or not known": {[]string{"", "bnxt_en"}, false, 1500, 1},
+	} {
+		h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond"}, {Interface: "eth9", Driver: "other"}}}}
+		for i, driver := range c.drivers {
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, InterfaceSnapshot{Interface: fmt.Sprintf("eth%d", i), Driver: driver, Master: "bond0"})
+		}
+		carried(&h, "bond0")
+		if d := h.Deltas()[0]; d.Known != c.known || d.RxBytes != c.rx || d.Counting.RefreshS != c.refreshS {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	// Records of a peer may say anything.
+	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond", Master: "bond0"}}}}
+	carried(&h, "bond0")
+	if d := h.Deltas()[0]; d.Known {
+		t.Errorf("a bond in itself: %+v", d)
 	}
 }
 

@@ -34,7 +34,11 @@ var countings = map[string]Counting{
 // other kinds count whole frames.
 var kindsCounting = map[string]Counting{
 	"bridge": {Headerless: true, Source: "net/bridge/br_input.c: br_pass_frame_up adds skb->len after eth_type_trans"},
+	"team":   {Headerless: true, Source: "drivers/net/team/team_core.c: team_handle_frame adds skb->len after eth_type_trans"},
 }
+
+// bondKind is the kind of bonds (drivers/net/bonding).
+const bondKind = "bond"
 
 // headerBytes is the length of Ethernet's header.
 const headerBytes = 14
@@ -42,17 +46,40 @@ const headerBytes = 14
 // fcsBytes is the length of Ethernet's frame check sequence.
 const fcsBytes = 4
 
-// counting returns how an interface of the host counts. Interfaces that are no hardware are
-// counted by the kernel; the driver of others may be unknown.
+// counting returns how an interface of the host counts. A bond's counters are the sums of its
+// members' (drivers/net/bonding/bond_main.c, bond_get_stats): it counts as they do. With
+// check sequences or without is not known of it if one member's driver is not, or if members
+// differ; RefreshS is then that of the members whose driver is known.
 func (s Snapshot) counting(name string) (c Counting, known bool) {
 	i := slices.IndexFunc(s.Interfaces, func(i InterfaceSnapshot) bool { return i.Interface == name })
 	if i < 0 {
 		return c, false
 	}
-	if c, known = countings[s.Interfaces[i].Driver]; known {
+	if s.Interfaces[i].Kind != bondKind {
+		return s.Interfaces[i].counting()
+	}
+	with, without := false, false
+	known = true
+	for _, m := range s.Interfaces {
+		if m.Master == name {
+			member, ok := m.counting()
+			known = known && ok
+			with, without = with || member.FCS, without || !member.FCS
+			c.RefreshS = max(c.RefreshS, member.RefreshS)
+		}
+	}
+	known = known && !(with && without)
+	c.FCS = known && with
+	return c, known
+}
+
+// counting is that of an interface that is no bond. Interfaces that are no hardware are
+// counted by the kernel; the driver of others may be unknown.
+func (i InterfaceSnapshot) counting() (c Counting, known bool) {
+	if c, known = countings[i.Driver]; known {
 		return c, true
 	}
-	return kindsCounting[s.Interfaces[i].Kind], s.Interfaces[i].Kind != ""
+	return kindsCounting[i.Kind], i.Kind != "" && i.Kind != bondKind
 }
 
 // frozenStep is the least that an interface carries on average in each step of the series,
