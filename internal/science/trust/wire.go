@@ -3,10 +3,8 @@ package trust
 import (
 	"cmp"
 	"fmt"
-	"net/netip"
 	"slices"
 
-	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -41,8 +39,8 @@ type account struct {
 	retrans, uncounted float64
 	slack              float64 // without the counters' own tolerance
 	// fcs are bytes of frame check sequences, if the interfaces count them; refreshS is how
-	// many seconds apart their counters are refreshed, and unevaluated says that these are
-	// too many.
+	// many seconds apart their counters are refreshed. unevaluated says that these are too
+	// many, or that what the interfaces count of the flows is not known.
 	fcs, refreshS float64
 	unevaluated   string
 }
@@ -91,6 +89,7 @@ func accounts(v view, receiving bool) (list []account) {
 				a.receive(f, payload, v.WindowS, max(edgeDoubt(h.Begin), edgeDoubt(h.End)))
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
+			a.unevaluated = cmp.Or(a.unevaluated, v.wrapped(h, f, receiving))
 			a.flows += payload
 			a.atEdges += payload / v.WindowS * v.unsteadiness(f)
 			headerBytes += payload * (headers(f) + tunnelled(h.Snapshot, f, receiving))
@@ -101,7 +100,7 @@ func accounts(v view, receiving bool) (list []account) {
 		header := headerBytes / a.flows // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds <= 0 || stacked(h.Snapshot, d.Interface) || !receiving && !v.drawn(h.Host, d.Interface) {
+			if d.Seconds <= 0 || v.stacked(h, d.Interface) || !receiving && !v.drawn(h.Host, d.Interface) {
 				continue
 			}
 			bytes, count := d.TxBytes, d.TxPackets
@@ -203,44 +202,6 @@ func headers(f record.Flow) float64 {
 func padding(f record.Flow) float64 {
 	const leastFrame = 60
 	return max(0, leastFrame-headers(f)-float64(f.Datagrams.Bytes))
-}
-
-// tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
-// count them: over IPv4, since what it runs over is not known.
-func tunnelled(s record.Snapshot, f record.Flow, receiving bool) float64 {
-	own := f.SourceAddr()
-	if receiving {
-		own = f.DestinationAddr()
-	}
-	for _, p := range s.Interfaces {
-		if size := device.TunnelOverhead(p.Kind); size > 0 && slices.ContainsFunc(p.Addresses, func(a string) bool {
-			prefix, err := netip.ParsePrefix(a)
-			return err == nil && prefix.Addr() == own
-		}) {
-			return float64(size)
-		}
-	}
-	return 0
-}
-
-// stacked interfaces repeat what another interface has counted: a bond's members, VLANs,
-// tunnels.
-func stacked(s record.Snapshot, port string) bool {
-	if port == "lo" {
-		return true
-	}
-	i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
-	if i < 0 {
-		return false
-	}
-	switch s.Interfaces[i].Kind {
-	case "vlan", "macvlan", "ipvlan":
-		return true
-	}
-	if device.TunnelOverhead(s.Interfaces[i].Kind) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == s.Interfaces[i].Master })
 }
 
 // wire: the interfaces of the receiving hosts carried what the receivers read, and no

@@ -1,0 +1,92 @@
+package trust
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/device"
+	"linerate/internal/model/record"
+)
+
+// carriedKinds are the kinds of interface (IFLA_INFO_KIND) whose packets leave by another
+// interface of the host with more than their own bytes: with headers, options, padding or
+// ciphers that depend on how each is set up.
+var carriedKinds = []string{
+	"amt", "bareudp", "batadv", "dsa", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap",
+	"ip6tnl", "ipip", "macsec", "ovpn", "ppp", "sit", "tun", "vti", "vti6", "wireguard", "xfrm",
+}
+
+// carried reports whether an interface is of carriedKinds. In a lab a tun is the end of a
+// link, which the link emulator carries.
+func (v view) carried(host string, p record.InterfaceSnapshot) bool {
+	if p.Kind == "tun" && v.topology != nil {
+		if h, ok := v.topology.Host(host); ok && len(h.Via) == 0 {
+			return false
+		}
+	}
+	return slices.Contains(carriedKinds, p.Kind)
+}
+
+// repeats reports whether an interface's frames are those of another one of the host, with
+// a known number of bytes more or less: VLANs, VXLAN, and what ifb takes from another.
+func repeats(p record.InterfaceSnapshot) bool {
+	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "ifb"}, p.Kind) || device.TunnelOverhead(p.Kind) > 0
+}
+
+// stacked interfaces carry what another interface counts, too: a bond's members, VLANs,
+// tunnels.
+func (v view) stacked(h record.HostReading, port string) bool {
+	p := snapshotOf(h, port)
+	return port == "lo" || repeats(p) || v.carried(h.Host, p) ||
+		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool { return o.Interface == p.Master })
+}
+
+// own are the interfaces of a flow at one of its hosts: that with its address there, and that
+// of the host's route to the other end, where it was asked for.
+func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.InterfaceSnapshot) {
+	here, there := f.SourceAddr(), f.DestinationAddr()
+	if receiving {
+		here, there = there, here
+	}
+	for _, p := range s.Interfaces {
+		holds := slices.ContainsFunc(p.Addresses, func(a string) bool {
+			prefix, err := netip.ParsePrefix(a)
+			return err == nil && prefix.Addr() == here
+		})
+		if holds || slices.ContainsFunc(s.Lookups, func(l record.RouteLookup) bool {
+			return l.Interface == p.Interface && l.Source == here.String() && l.Destination == there.String()
+		}) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// wrapped says why the bytes of a flow on its host's interfaces are not known: they are on an
+// interface whose packets another one carries with more than their own bytes, or on a bridge
+// over such a one or over one that repeats. empty: they are known.
+func (v view) wrapped(h record.HostReading, f record.Flow, receiving bool) string {
+	for _, p := range own(h.Snapshot, f, receiving) {
+		for _, q := range h.Snapshot.Interfaces {
+			// A bridge's tun belongs to a virtual machine.
+			beneath := q.Master == p.Interface && q.Kind != "tun" && (v.carried(h.Host, q) || repeats(q))
+			if q.Interface == p.Interface && v.carried(h.Host, q) || beneath {
+				return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
+					h.Host, q.Interface, q.Kind)
+			}
+		}
+	}
+	return ""
+}
+
+// tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
+// count them: over IPv4, since what it runs over is not known.
+func tunnelled(s record.Snapshot, f record.Flow, receiving bool) float64 {
+	for _, p := range own(s, f, receiving) {
+		if size := device.TunnelOverhead(p.Kind); size > 0 {
+			return float64(size)
+		}
+	}
+	return 0
+}
