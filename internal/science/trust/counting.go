@@ -22,8 +22,14 @@ const (
 // addCounting allows for how an interface counts: packets are those of the account's
 // direction.
 func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDelta, packets float64) {
+	a.besides += a.more * packets
 	if !d.Known || d.Counting.RefreshS > 0 { // whether the NIC counts them is not known
-		a.fcs += fcsBytes * packets
+		a.besides += fcsBytes * packets
+	}
+	// The kernel keeps a tag apart from the frame, and a driver counts it or does not; a bond
+	// counts as its members' drivers do.
+	if kind := snapshotOf(h, d.Interface).Kind; kind == "" || kind == "bond" {
+		a.besides += a.tag * packets
 	}
 	refresh := d.Counting.RefreshS
 	a.refreshS = max(a.refreshS, refresh)

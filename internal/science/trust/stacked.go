@@ -80,13 +80,32 @@ func (v view) wrapped(h record.HostReading, f record.Flow, receiving bool) strin
 	return ""
 }
 
+// longerOverIPv6 is how much longer IPv6's header is than IPv4's (RFC 8200, RFC 791).
+const longerOverIPv6 = 20
+
 // tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
-// count them: over IPv4, since what it runs over is not known.
-func tunnelled(s record.Snapshot, f record.Flow, receiving bool) float64 {
-	for _, p := range own(s, f, receiving) {
-		if size := device.TunnelOverhead(p.Kind); size > 0 {
-			return float64(size)
+// count them, and how much more it may be: without a topology what it runs over is not known.
+func (v view) tunnelled(h record.HostReading, f record.Flow, receiving bool) (size, more float64) {
+	for _, p := range own(h.Snapshot, f, receiving) {
+		least := device.TunnelOverhead(p.Kind)
+		if least == 0 {
+			continue
 		}
+		if v.topology != nil {
+			if host, ok := v.topology.Host(h.Host); ok {
+				if drawn, ok := host.Interface(p.Interface); ok {
+					if shape, _ := drawn.Shape(p.Interface); shape.Overhead > 0 {
+						return float64(shape.Overhead), 0
+					}
+				}
+			}
+		}
+		return float64(least), longerOverIPv6
 	}
-	return 0
+	return 0, 0
+}
+
+// tagged reports whether a flow's packets have a VLAN's tag at one of its hosts.
+func tagged(s record.Snapshot, f record.Flow, receiving bool) bool {
+	return slices.ContainsFunc(own(s, f, receiving), func(p record.InterfaceSnapshot) bool { return p.Kind == "vlan" })
 }

@@ -1,11 +1,16 @@
 package trust
 
 import (
+	"fmt"
+	"math"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 // above puts an interface on top of each of the receiving host's that counts the same, and
@@ -81,5 +86,56 @@ func TestInterfacesOnOthers(t *testing.T) {
 	}
 	if c := checkOf(t, tr, over, Wire); !c.Pass || c.Unevaluated {
 		t.Errorf("taps of the link emulator: %+v", c)
+	}
+}
+
+// TestHeadersOfUpperInterfaces: the bytes that tunnels and VLANs have beside a flow's headers are
+// taken off, or allowed for where it is not known whether they are there.
+func TestHeadersOfUpperInterfaces(t *testing.T) {
+	const segments = 40 // of a frame that the kernel counts once
+	in := func(driver string, more float64) func(*record.Trial) {
+		return func(t *record.Trial) {
+			hardware(t, driver, func(bytes, packets float64) (float64, float64) {
+				return bytes + packets*(segments-1)*66 + packets*segments*more, packets * segments
+			})
+		}
+	}
+	for name, c := range map[string]struct {
+		kind    string
+		local   string // of a tunnel in the topology
+		beneath func(*record.Trial)
+		allowed float64 // bytes of each packet
+	}{
+		"VXLAN over IPv4":                 {"vxlan", "", in("virtio_net", 50), 20},
+		"VXLAN over IPv6":                 {"vxlan", "", in("virtio_net", 70), 20},
+		"VXLAN over IPv4 in the topology": {"vxlan", "10.9.0.1", in("virtio_net", 50), 0},
+		"VXLAN over IPv6 in the topology": {"vxlan", "fd00::1", in("virtio_net", 70), 0},
+		"a tag that the NIC counts":       {"vlan", "", in("e1000e", 4+4), 4},
+		"a tag that it does not count":    {"vlan", "", in("ixgbe", 0), 4},
+		"a tag of a virtual interface":    {"vlan", "", func(*record.Trial) {}, 0},
+	} {
+		tr := trial(4, "writes")
+		v := view{Trial: tr, skew: map[string]float64{}}
+		want := accounts(v, true)[0]
+		c.beneath(&v.Trial)
+		above(&v.Trial, c.kind, 0, false)
+		if c.local != "" {
+			_, v.topology = limitedTrial()
+			server, _ := v.topology.Host("server")
+			for i := range 4 {
+				server.Interfaces = append(server.Interfaces, topology.Interface{Name: fmt.Sprintf("uppereth%d", i),
+					Device: device.Device{VXLAN: &device.VXLAN{Remote: netip.MustParseAddr(c.local).Next(), Local: netip.MustParseAddr(c.local)}}})
+			}
+		}
+		packets := 0.0
+		for _, d := range v.Hosts[0].Deltas() {
+			if !strings.HasPrefix(d.Interface, "upper") {
+				packets += d.RxPackets
+			}
+		}
+		got := accounts(v, true)[0]
+		if others := got.others() - want.others(); others > 1 || others < -c.allowed*packets-1 || math.Abs(got.besides-c.allowed*packets) > 1 || got.wired < want.wired-1 {
+			t.Errorf("%s: %.0f bytes of others, allowed %.0f of %.0f packets; payload %.0f, want %.0f", name, others, got.besides, packets, got.wired, want.wired)
+		}
 	}
 }

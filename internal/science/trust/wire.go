@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -38,15 +39,16 @@ type account struct {
 	// may have been behind the interface. Both are of receiving hosts.
 	retrans, uncounted float64
 	slack              float64 // without the counters' own tolerance
-	// fcs are bytes of frame check sequences, if the interfaces count them; refreshS is how
+	// besides are bytes that the interfaces may have counted of each packet besides payload
+	// and headers, of each packet more, and of each that hardware counts tag; refreshS is how
 	// many seconds apart their counters are refreshed. unevaluated says that these are too
 	// many, or that what the interfaces count of the flows is not known.
-	fcs, refreshS float64
-	unevaluated   string
+	besides, more, tag, refreshS float64
+	unevaluated                  string
 }
 
 // others is the payload on the interfaces that no flow accounts for.
-func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted - a.fcs }
+func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted - a.besides }
 
 // receive adds what a flow's receiver makes of bytes that arrived, on a host that read an
 // edge so many seconds late: the receiver may have waited for a processor as long.
@@ -92,7 +94,12 @@ func accounts(v view, receiving bool) (list []account) {
 			a.unevaluated = cmp.Or(a.unevaluated, v.wrapped(h, f, receiving))
 			a.flows += payload
 			a.atEdges += payload / v.WindowS * v.unsteadiness(f)
-			headerBytes += payload * (headers(f) + tunnelled(h.Snapshot, f, receiving))
+			tunnel, more := v.tunnelled(h, f, receiving)
+			headerBytes += payload * (headers(f) + tunnel)
+			a.more = max(a.more, more)
+			if tagged(h.Snapshot, f, receiving) {
+				a.tag = device.TagBytes
+			}
 		}
 		if !known || a.flows == 0 {
 			continue
