@@ -63,10 +63,28 @@ func (t *qdisc) read() (State, error) {
 	case found == nil: // an interface that was never up has none yet
 		return State{Text: "default"}, err
 	case found.Handle == 0:
-		return State{Text: "default (" + found.Kind + ")"}, nil
+		text := found.Kind
+		if text == "mq" {
+			text += " of " + strings.Join(defaultKinds(*found, list), ", ")
+		}
+		return State{Text: "default (" + text + ")"}, nil
 	}
 	spec := found.Spec()
 	return State{Text: spec.String(), Object: found.Options, Qdisc: &spec}, nil
+}
+
+// defaultKinds are the kinds of a default root qdisc: its own, or of mq those of the queues,
+// each once.
+func defaultKinds(root netlink.Qdisc, list []netlink.Qdisc) (kinds []string) {
+	if root.Kind != "mq" {
+		return []string{root.Kind}
+	}
+	for _, q := range list {
+		if q.Parent>>16 == root.Handle>>16 && !slices.Contains(kinds, q.Kind) {
+			kinds = append(kinds, q.Kind)
+		}
+	}
+	return kinds
 }
 
 // same compares the options of a qdisc. What one of the two does not say is the kind's
@@ -157,7 +175,7 @@ func (t *qdisc) restorable(prior State, parent uint32, list []netlink.Qdisc) err
 		}
 	}
 	if prior.Qdisc == nil {
-		return nil // the kernel restores the default when ours is deleted
+		return t.remade(prior, list)
 	}
 	kind, ours := setting.FindQdiscKind(prior.Qdisc.Kind)
 	switch {
@@ -177,6 +195,21 @@ func (t *qdisc) restorable(prior State, parent uint32, list []netlink.Qdisc) err
 		return refuse("it has filters")
 	}
 	return nil
+}
+
+// remade refuses to replace a default qdisc that the kernel would not make again when ours is
+// deleted: it makes what net.core.default_qdisc says then, for each queue of several
+// (attach_default_qdiscs in net/sched/sch_generic.c), except that an interface without a queue
+// has noqueue whatever that says, and the queue of a lab's link is made by its rate. The
+// parameter is the machine's: in other namespaces than its first it cannot be read.
+func (t *qdisc) remade(prior State, list []netlink.Qdisc) error {
+	const key = "net.core.default_qdisc"
+	found, link := t.find(list)
+	present, err := t.host.sysctls.Read(key)
+	if found == nil || link != nil || found.Kind == "noqueue" || err != nil || slices.Equal(defaultKinds(*found, list), []string{present}) {
+		return nil
+	}
+	return fmt.Errorf("its present qdisc (%s) could not be restored exactly: the kernel would make %s, since %s has changed; set that back first, or change it after the qdisc", prior.Text, present, key)
 }
 
 func (t *qdisc) change(next State) error {

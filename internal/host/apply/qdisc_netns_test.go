@@ -274,3 +274,24 @@ func TestLinkForwards(t *testing.T) {
 		})
 	}
 }
+
+// TestDefaultOfQueues: the default of an interface with several queues says what each has, so
+// that an undo which leaves another kind is seen.
+func TestDefaultOfQueues(t *testing.T) {
+	kerneltest.Parallel(t)
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		kerneltest.Do(t, "ip", "tuntap", "add", "dev", "q0", "mode", "tap", "multi_queue")
+		kerneltest.Do(t, "ip", "link", "set", "dev", "q0", "up")
+		m := open(t, "")
+		applied, _, err := applySettings(m, t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "q0", Kind: "pfifo"}}}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`^default \(mq of [a-z_]+\)$`).MatchString(applied[0].Prior) {
+			t.Errorf("prior %q", applied[0].Prior)
+		}
+		if err := m.RevertTo(0); err != nil {
+			t.Error(err)
+		}
+	})
+}
