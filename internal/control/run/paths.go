@@ -37,8 +37,9 @@ type trace struct {
 	note   string // why it ends here
 }
 
-// mac is the MAC address of an interface, as the hosts have reported it.
+// mac and kernel implement reports.
 func (c *conductor) mac(end topology.End) (string, error) { return c.lab.MAC(end) }
+func (c *conductor) kernel(node string) string            { return c.lab.Hello(node).Environment.Kernel }
 
 // unpredictable is why nothing is known of a connection whose port connect(2) chooses.
 const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or even it can be asked for"
@@ -114,7 +115,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 		next := map[string][]*trace{}
 		for host, all := range pending {
 			for i, t := range all {
-				if answers := replies[host].Lookups; i < len(answers) && t.step(over, answers[i], c.mac) {
+				if answers := replies[host].Lookups; i < len(answers) && t.step(over, answers[i], c) {
 					next[t.at] = append(next[t.at], t)
 				}
 			}
@@ -139,7 +140,7 @@ func (t *trace) question() record.RouteLookup {
 func plainText(a netip.Addr) string { return a.Unmap().WithZone("").String() }
 
 // step goes to the next host; false: the path ends here, or is not known further.
-func (t *trace) step(over *topology.Topology, answer record.RouteLookup, mac macs) bool {
+func (t *trace) step(over *topology.Topology, answer record.RouteLookup, hosts reports) bool {
 	end := func(note string) bool {
 		t.note = note
 		return false
@@ -161,7 +162,7 @@ func (t *trace) step(over *topology.Topology, answer record.RouteLookup, mac mac
 	if len(segments) == 0 {
 		return end(t.at + ": where " + answer.Interface + " leads to " + hop.String() + " is not in the topology")
 	}
-	segment, why := t.spread(over, from, to, segments, mac)
+	segment, why := t.spread(over, from, to, segments, hosts)
 	if why != "" {
 		return end(why)
 	}

@@ -11,12 +11,16 @@ import (
 // the hashes of bonds (Documentation/networking/bonding.rst, xmit_hash_policy), and has no
 // lookup for them.
 
-// macs returns the MAC address of an interface.
-type macs func(topology.End) (string, error)
+// reports are what hosts have reported: the MAC address of an interface, and the release of a
+// node's kernel; empty: not known.
+type reports interface {
+	mac(topology.End) (string, error)
+	kernel(node string) string
+}
 
 // spread is which of several segments of a path a flow takes: at each bond the member that the
 // bond's hash chooses. why is not empty if that is not known.
-func (t *trace) spread(over *topology.Topology, from, to topology.End, segments [][]topology.End, mac macs) (segment []topology.End, why string) {
+func (t *trace) spread(over *topology.Topology, from, to topology.End, segments [][]topology.End, hosts reports) (segment []topology.End, why string) {
 	for len(segments) > 1 {
 		end, at := parting(segments)
 		bond, shape, is := over.Device(end)
@@ -26,12 +30,12 @@ func (t *trace) spread(over *topology.Topology, from, to topology.End, segments 
 		if over.Tunnelled(from) {
 			return nil, bond.String() + " hashes the headers of a tunnel, whose port is not known"
 		}
-		packet := device.Packet{Source: t.flow.Source, Destination: t.flow.Destination, VLAN: over.Tag(from)}
+		packet := device.Packet{Source: t.flow.Source, Destination: t.flow.Destination, VLAN: over.Tag(from), Kernel: hosts.kernel(bond.Node)}
 		for _, address := range []struct {
 			of   topology.End
 			into *[6]byte
 		}{{from, &packet.SourceMAC}, {to, &packet.DestinationMAC}} {
-			text, err := mac(address.of)
+			text, err := hosts.mac(address.of)
 			if err != nil {
 				return nil, err.Error()
 			}

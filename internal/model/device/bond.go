@@ -2,6 +2,8 @@ package device
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math/bits"
 	"net/netip"
 	"slices"
 )
@@ -87,11 +89,33 @@ func (b *Bond) Hashes() Hashed {
 
 // Choose implements Spread: the formulas of bonding.rst, xmit_hash_policy, as Linux 5.15 and
 // later compute them on a little-endian machine (bond_xmit_hash in
-// drivers/net/bonding/bond_main.c).
+// drivers/net/bonding/bond_main.c). Before, Ethernet's type was hashed in network byte order:
+// of such a kernel a choice that depends on that is not known, since distributions change
+// their kernels.
 func (b *Bond) Choose(p Packet, n int) (int, string) {
 	if n < 1 {
 		return 0, "the bond has no members"
 	}
+	kind := uint16(0x0800) // inside an 802.1Q tag: the kernel keeps tags apart
+	if p.Destination.Addr().Unmap().Is6() {
+		kind = 0x86dd
+	}
+	member, why := b.choose(p, kind, n)
+	if before, _ := b.choose(p, bits.ReverseBytes16(kind), n); before != member && older(p.Kernel) {
+		return 0, "before Linux 5.15 the hash had Ethernet's type in another byte order, which decides here, and its kernel is " + p.Kernel
+	}
+	return member, why
+}
+
+// older reports whether a kernel's release is before Linux 5.15; one that is not known is not.
+func older(release string) bool {
+	var major, minor int
+	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
+	return n == 2 && (major < 5 || major == 5 && minor < 15)
+}
+
+// choose is Choose with Ethernet's type as it is hashed.
+func (b *Bond) choose(p Packet, kind uint16, n int) (int, string) {
 	var hash uint32
 	switch b.PolicyName() {
 	case "vlan+srcmac":
@@ -99,9 +123,9 @@ func (b *Bond) Choose(p Packet, n int) (int, string) {
 		device := uint32(p.SourceMAC[3])<<16 | uint32(p.SourceMAC[4])<<8 | uint32(p.SourceMAC[5])
 		hash = uint32(p.VLAN) ^ vendor ^ device
 	case "layer2":
-		hash = ethernetHash(p)
+		hash = ethernetHash(p, kind)
 	case "layer2+3", "encap2+3":
-		hash = fold(ethernetHash(p) ^ addressHash(p))
+		hash = fold(ethernetHash(p, kind) ^ addressHash(p))
 	case "layer3+4":
 		ports := binary.BigEndian.AppendUint16(nil, p.Source.Port())
 		ports = binary.BigEndian.AppendUint16(ports, p.Destination.Port())
@@ -113,13 +137,8 @@ func (b *Bond) Choose(p Packet, n int) (int, string) {
 	return int(hash % uint32(n)), ""
 }
 
-func ethernetHash(p Packet) uint32 {
-	// Ethernet's type of what is inside an 802.1Q tag: the kernel keeps tags apart.
-	kind := uint32(0x0800)
-	if p.Destination.Addr().Unmap().Is6() {
-		kind = 0x86dd
-	}
-	return uint32(p.DestinationMAC[5]) ^ uint32(p.SourceMAC[5]) ^ kind
+func ethernetHash(p Packet, kind uint16) uint32 {
+	return uint32(p.DestinationMAC[5]) ^ uint32(p.SourceMAC[5]) ^ uint32(kind)
 }
 
 func addressHash(p Packet) (hash uint32) {

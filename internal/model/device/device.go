@@ -95,11 +95,13 @@ func (h Hashed) String() string {
 	return "MAC addresses"
 }
 
-// Packet is what a hash can depend on.
+// Packet is what a choice can depend on. Kernel is the release of the kernel that makes it, as
+// uname(2) has it; empty: not known.
 type Packet struct {
 	SourceMAC, DestinationMAC [6]byte
 	VLAN                      int // number of the outer tag; 0: none
 	Source, Destination       netip.AddrPort
+	Kernel                    string
 }
 
 // given lists the kinds and whether they are.
