@@ -50,7 +50,7 @@ func toolAgrees(v view) (judged, bool) {
 	if s.GoodputBps > 0 {
 		c.Detail += ": " + between(s.SurplusBps/s.GoodputBps, -toolTolerance, above/s.GoodputBps)
 	}
-	if allowed := v.LimitBps*(1+limitTolerance) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
+	if allowed := v.LimitBps*(1+v.overLimit()) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
 		c.Pass, used = false, max(used, s.SumBps/allowed)
 		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", unit.FormatPercent(s.SumBps/v.LimitBps), unit.FormatRate(v.LimitBps))
 	}

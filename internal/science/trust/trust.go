@@ -132,6 +132,9 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	for _, c := range t.Clocks {
 		v.skew[c.Host] += 2 * math.Abs(float64(c.UncertaintyNs)) / 1e9
 	}
+	if v.topology != nil {
+		v.uncounted = v.uncountedHeaders()
+	}
 	var checks []judged
 	for _, check := range []func(view) (judged, bool){
 		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign, switches, clock,
@@ -163,6 +166,8 @@ type view struct {
 	queued float64
 	// skew is, per host, the seconds by which its two edges may be off.
 	skew map[string]float64
+	// uncounted is what uncountedHeaders returns; nil: without a topology.
+	uncounted map[string]float64
 }
 
 // edgeDoubt is how far from its instant an edge may have been read.
@@ -181,14 +186,14 @@ func senderSide(v view) (judged, bool) {
 		return judged{}, false
 	}
 	share := v.SenderReportedBps / v.LimitBps
-	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+limitTolerance}
+	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+v.overLimit()}
 	if c.Pass {
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
 			unit.FormatRate(v.SenderReportedBps), unit.FormatRate(v.LimitBps))
 	} else {
 		times, allowed := fmt.Sprintf("%.3g× the limit of its path, %s", share, unit.FormatRate(v.LimitBps)), ""
 		if share < 1.01 { // what is so little above the limit would be 1×
-			part, most := percents(share, 1+limitTolerance)
+			part, most := percents(share, 1+v.overLimit())
 			times, allowed = fmt.Sprintf("%s of the limit of its path, %s", part, unit.FormatRate(v.LimitBps)), fmt.Sprintf(" (allowed %s)", most)
 		}
 		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %s%s: it counts bytes still in send buffers",
