@@ -73,6 +73,12 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 		return limits.Limit{Why: "none: no limit is computed for transactions"}
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
+	case over == nil && max(len(usedOn(used, record.NodeClient)), len(usedOn(used, record.NodeServer))) > 1:
+		best := limits.Direct(0, limits.FrameOf(flows[0]), len(flows), flows[0].CapBps())
+		if best.Bps == 0 {
+			best.Why = "unknown: the flows use several interfaces, and not those of each flow are known at both ends"
+		}
+		return best
 	default:
 		rate, frame := smaller(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0])
 		if out := used[0][from]; shapes(out, rate) {

@@ -47,3 +47,22 @@ func TestShaped(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitOfSeveral: where flows leave by several interfaces and the server's are not known,
+// one interface's speed is no limit of all.
+func TestLimitOfSeveral(t *testing.T) {
+	hosts := []record.HostReading{{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+		{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: 1e9}, {Interface: "eth1", Addresses: []string{"10.0.1.2/24"}, SpeedBps: 1e9},
+	}}}}
+	info := &record.TCPInfo{PMTU: 1500, Options: 1}
+	flows := []record.Flow{
+		{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "192.0.2.1:2", SenderInfo: info},
+		{ID: "w2", From: record.NodeClient, To: record.NodeServer, Source: "10.0.1.2:1", Destination: "192.0.2.1:2", SenderInfo: info},
+	}
+	for n, want := range map[int]string{1: "1 Gbit/s", 2: "unknown: the flows use several interfaces"} {
+		paths := direct{}.Paths(nil, flows[:n], hosts)
+		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why, want) || (got.Bps > 0) != (n == 1) {
+			t.Errorf("%d flows: %+v, want %q", n, got, want)
+		}
+	}
+}

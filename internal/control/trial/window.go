@@ -175,7 +175,7 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			shortened.Store(at)
 		})
 	}
-	var failed error              // the first to fail, which is why the others do
+	var failed error             // the first to fail, which is why the others do
 	enough, lost := false, false // w.Alone has its readings; the first to fail is lost
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
