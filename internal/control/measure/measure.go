@@ -389,7 +389,7 @@ func (s *session) plan() []*trial.Flow {
 func (s *session) rateCap() unit.BitRate {
 	o := s.options.Flows
 	if bounds := s.hellos[record.NodeServer].Bounds; bounds != nil && bounds.RateBps > 0 {
-		share := unit.BitRate(bounds.RateBps / float64(o.Streams))
+		share := unit.BitRate(bounds.RateBps / float64(o.Streams*o.Paced()))
 		if o.RateCap == 0 || share < o.RateCap {
 			return share
 		}

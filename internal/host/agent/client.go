@@ -294,7 +294,6 @@ func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
 		return nil, err
 	}
 	var errs []error
-	sending := 0
 	cookies, ids := map[message.Cookie]bool{}, map[string]bool{}
 	for _, o := range requests {
 		errs = append(errs, permitted(o))
@@ -302,9 +301,6 @@ func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
 			errs = append(errs, fmt.Errorf("flow %.*q is requested twice", longestID, o.ID))
 		}
 		cookies[o.Cookie], ids[o.ID] = true, true
-		if sends(o) {
-			sending += pacedEach(o)
-		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -327,13 +323,8 @@ func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
 	g.mu.Lock()
 	g.trial = lease
 	g.mu.Unlock()
-	for i := range requests {
-		if o := &requests[i]; sends(*o) && g.bounds.RateBps > 0 {
-			share := unit.BitRate(g.bounds.RateBps / float64(sending))
-			if o.RateCap == 0 || o.RateCap > share {
-				o.RateCap = share
-			}
-		}
+	if g.bounds.RateBps > 0 {
+		pace(requests, g.bounds.RateBps)
 	}
 	return g.agent.listen(ctx, requests)
 }
@@ -379,14 +370,6 @@ func transacts(o message.FlowRequest) bool { return flow.Of(o.Protocol).Transact
 
 // sends: the client's flow has this host send data. Responses are data, too.
 func sends(o message.FlowRequest) bool { return o.Sends || transacts(o) }
-
-// pacedEach is how many connections of a flow are paced, each by itself.
-func pacedEach(o message.FlowRequest) int {
-	if transacts(o) {
-		return max(1, o.Connections)
-	}
-	return 1
-}
 
 // beyond is a refusal of more than the server grants to one client.
 func beyond(format string, args ...any) error {

@@ -219,6 +219,14 @@ func (s Spec) With(over Spec) Spec {
 	return over
 }
 
+// Paced is how many connections of the flow rate_cap paces, each by itself.
+func (s Spec) Paced() int {
+	if Of(s.Protocol).Transactional() {
+		return max(1, s.Connections)
+	}
+	return 1
+}
+
 // Fitted returns the options that mean something to their protocol, with its
 // defaults: a workload's are for flows of several.
 func (s Spec) Fitted() Spec {
