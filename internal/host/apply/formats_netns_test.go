@@ -344,3 +344,24 @@ func TestIfupdownOnDebian(t *testing.T) {
 		}
 	})
 }
+
+// TestSysctlAtBoot: systemd-sysctl takes a parameter from the file for sysctl.d where
+// /etc/sysctl.conf sets it, too, as distributions have that among the files.
+func TestSysctlAtBoot(t *testing.T) {
+	program := parser(t, "usr/lib/systemd/systemd-sysctl", "lib/systemd/systemd-sysctl")
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		const key = "net.ipv4.tcp_sack"
+		kerneltest.Do(t, "mount", "-t", "tmpfs", "x", "/etc/sysctl.d")
+		dir, _ := files(t, "sysctl", setting.Setting{Sysctl: []setting.Sysctl{{Key: key, Value: "0"}}})
+		kerneltest.Do(t, "cp", "-r", dir+"/etc/sysctl.d", "/etc")
+		if err := os.WriteFile("/etc/sysctl.d/99-sysctl.conf", []byte(key+" = 1\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := program("--prefix=" + key).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if got := strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", key)); got != "0" {
+			t.Errorf("%s is %s: the line of 99-sysctl.conf has won", key, got)
+		}
+	})
+}

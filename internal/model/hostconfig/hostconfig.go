@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/setting"
+	"linerate/internal/model/settingfile"
 )
 
 // Host is a host and what is to be set there.
@@ -77,10 +78,13 @@ var Formats = []Format{
 
 // Paths of the files.
 const (
-	sysctlPath = "etc/sysctl.d/90-linerate.conf"
+	sysctlPath = settingfile.SysctlPath
 	scriptPath = "usr/local/sbin/linerate-fix"
 	unitPath   = "etc/systemd/system/linerate-fix.service"
 )
+
+// sysctlNote is of readers for which no name sorts after /etc/sysctl.conf (sysctl(8)).
+const sysctlNote = "where sysctl --system or tuned applies the files, a line for the same parameter in /etc/sysctl.conf wins, since both read that file last: remove it there"
 
 // Config makes a host's configuration files. The lines of head are put into each as
 // comments.
@@ -109,6 +113,7 @@ func (f Format) Config(h Host, head []string) Config {
 	if len(sysctls) > 0 {
 		c.Files = append(c.Files, File{sysctlPath, 0o644, sysctlFile(sysctls, head)})
 		c.Apply = append(c.Apply, "sysctl -p /"+sysctlPath)
+		c.Notes = append(c.Notes, sysctlNote)
 	}
 	if written {
 		c.Files, c.Apply = append(c.Files, own.files(head)...), append(c.Apply, own.apply()...)

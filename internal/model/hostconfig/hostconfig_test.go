@@ -84,6 +84,9 @@ func TestCells(t *testing.T) {
 			if got != cell.places[i:i+1] {
 				t.Errorf("%s as %s is in %q, want %q: %+v", cell.name, f.Name, got, cell.places[i:i+1], c.Files)
 			}
+			if noted := slices.Contains(c.Notes, sysctlNote); noted != (got == "s") {
+				t.Errorf("%s as %s: a note on /etc/sysctl.conf: %v", cell.name, f.Name, noted)
+			}
 			if len(c.Apply) == 0 {
 				t.Errorf("%s as %s: no word on how to put it into effect", cell.name, f.Name)
 			}
@@ -116,7 +119,7 @@ func text(t *testing.T, format string, path string) string {
 
 // TestSysctlFile: the file for sysctl.d is read back as the same settings.
 func TestSysctlFile(t *testing.T) {
-	file := settingfile.Read("90-linerate.conf", []byte(text(t, "sysctl", sysctlPath)), settingfile.Linux)
+	file := settingfile.Read("x.conf", []byte(text(t, "sysctl", sysctlPath)), settingfile.Linux)
 	var got, want []string
 	for _, l := range file.Lines {
 		got = append(got, l.Key+"="+l.Value)

@@ -20,6 +20,11 @@ type Kept struct {
 // other formats are those that are read.
 const Ansible = "ansible"
 
+// SysctlPath is the file below the root directory that sets kernel parameters at boot. Of
+// two lines for one, that in the file whose name sorts later wins (sysctl.d(5)), and many
+// distributions have /etc/sysctl.conf among the files as 99-sysctl.conf.
+const SysctlPath = "etc/sysctl.d/99-zz-linerate.conf"
+
 // FormatFor is the format that a file's name stands for: a profile is always
 // called tuned.conf, and tasks are YAML.
 func FormatFor(name string) string {
@@ -77,7 +82,7 @@ func Write(format string, head []string, kept []Kept) string {
 			if len(k.Commands) > 0 {
 				continue
 			}
-			fmt.Fprintf(&b, "- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /etc/sysctl.d/90-linerate.conf\n    state: present\n    reload: true\n", k.Line.Key, k.Line.Key, k.Line.Value)
+			fmt.Fprintf(&b, "- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /%s\n    state: present\n    reload: true\n", k.Line.Key, k.Line.Key, k.Line.Value, SysctlPath)
 		}
 	default:
 		for _, k := range kept {
