@@ -225,11 +225,16 @@ func queueKinds() map[string]setting.Setting {
 
 // sizesOfIPv4: this kernel has sizes of packets of IPv4, and of more than 64 KiB (Linux 6.3).
 func sizesOfIPv4() bool {
+	sizes, err := packetSizes("lo")
+	return err != nil || sizes.GSOIPv4 != 0
+}
+
+func packetSizes(name string) (netlink.PacketSizes, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
-		return true
+		return netlink.PacketSizes{}, err
 	}
 	defer conn.Close()
-	l, err := conn.LinkByName("lo")
-	return err != nil || l.Packets.GSOIPv4 != 0
+	l, err := conn.LinkByName(name)
+	return l.Packets, err
 }

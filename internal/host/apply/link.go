@@ -77,14 +77,10 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	return list, nil
 }
 
-// mostIPv4Size is the largest packet of IPv4 before Linux 6.3 (GSO_LEGACY_MAX_SIZE in
-// include/linux/netdevice.h).
-const mostIPv4Size = 65536
-
 // sizesAlike reports whether the size of packets of IPv6 is that of IPv4, too: before Linux 6.3
 // an interface has none for IPv4 alone.
 func (h host) sizesAlike(name string, size int64) bool {
-	if size > mostIPv4Size {
+	if size > setting.LegacyPacketSize {
 		return false
 	}
 	l, err := h.conn.LinkByName(name)

@@ -174,12 +174,18 @@ func members(group []setting.Member, weight, next string) string {
 // seconds is a time in whole seconds, as ip-nexthop(8) takes it.
 func seconds(d units.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// linkLines are two where sizes of packets have a value for each address family.
+// linkLines are two where a size of packets is set for each address family: iproute2 before 6.3
+// does not know the word for IPv4, and would refuse a line with both.
 func linkLines(k setting.Link) (lines []string) {
 	add := func(words ...string) {
 		lines = append(lines, append(line{"ip", "link", "set", "dev", k.Interface}, words...).String())
 	}
-	size := func(v units.Bytes) string { return strconv.FormatInt(int64(v), 10) }
+	size := func(offload string, v units.Bytes) {
+		add(offload+"_max_size", strconv.FormatInt(int64(v), 10))
+		if v > setting.LegacyPacketSize {
+			add(offload+"_ipv4_max_size", strconv.FormatInt(int64(v), 10))
+		}
+	}
 	switch {
 	case k.MTU != 0:
 		add("mtu", strconv.Itoa(k.MTU))
@@ -188,9 +194,9 @@ func linkLines(k setting.Link) (lines []string) {
 	case k.MAC != "":
 		add("address", k.MAC)
 	case k.GSOMaxSize != 0:
-		add("gso_max_size", size(k.GSOMaxSize), "gso_ipv4_max_size", size(k.GSOMaxSize))
+		size("gso", k.GSOMaxSize)
 	case k.GROMaxSize != 0:
-		add("gro_max_size", size(k.GROMaxSize), "gro_ipv4_max_size", size(k.GROMaxSize))
+		size("gro", k.GROMaxSize)
 	case k.XmitHashPolicy != "":
 		add("type", "bond", "xmit_hash_policy", k.XmitHashPolicy)
 	case k.XDP != "":

@@ -232,6 +232,16 @@ func TestDependent(t *testing.T) {
 	}
 }
 
+// TestPacketSizes: no command has words for both address families, and one of IPv4 is there
+// only where the kernel does not set that size by itself.
+func TestPacketSizes(t *testing.T) {
+	got := Commands([]setting.Setting{{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 65537, GROMaxSize: 65536}}})
+	want := []string{"ip link set dev eth0 gso_max_size 65537", "ip link set dev eth0 gso_ipv4_max_size 65537", "ip link set dev eth0 gro_max_size 65536"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestQuoted: no value reaches a shell as more than a word.
 func TestQuoted(t *testing.T) {
 	got := Commands([]setting.Setting{{Sysctl: []setting.Sysctl{{Key: "net.x", Value: "1; rm -rf '/'"}}}})

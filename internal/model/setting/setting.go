@@ -327,6 +327,11 @@ const (
 // XDPPrograms are their names.
 var XDPPrograms = []string{XDPForward, XDPDropFragments}
 
+// LegacyPacketSize is the largest packet before BIG TCP (GSO_LEGACY_MAX_SIZE in
+// include/linux/netdevice.h). With a size up to this the kernel sets that of IPv4 as well
+// (netif_set_gso_max_size in net/core/dev.h); a larger one of IPv4 is set apart, since Linux 6.3.
+const LegacyPacketSize = 65536
+
 // Link is a set of attributes of an interface; absent ones are left alone.
 type Link struct {
 	Interface  string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
@@ -334,7 +339,7 @@ type Link struct {
 	TxQueueLen int    `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
 	MAC        string `yaml:"mac" json:"mac,omitempty" doc:"MAC address"`
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
-	// GSOMaxSize and GROMaxSize above 64 KiB are BIG TCP.
+	// GSOMaxSize and GROMaxSize above LegacyPacketSize are BIG TCP.
 	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the interface, IPv4 and IPv6; above 64KiB: BIG TCP"`
 	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets into which received segments are merged, IPv4 and IPv6"`
 	// XDP is one of XDPPrograms.
