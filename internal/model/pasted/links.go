@@ -37,7 +37,11 @@ func (m *machine) link(line string) bool {
 		}
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
-		if p, err := netip.ParsePrefix(words[1]); err == nil && len(i.Addresses) < mostRows {
+		text := words[1]
+		if len(words) > 2 && words[2] == "peer" { // the prefix length behind is the peer's
+			text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
+		}
+		if p, err := netip.ParsePrefix(text); err == nil && len(i.Addresses) < mostRows {
 			i.Addresses = append(i.Addresses, p.String())
 			return true
 		}

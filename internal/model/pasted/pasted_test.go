@@ -105,6 +105,12 @@ func TestLinks(t *testing.T) {
     link/ether 00:08:9b:c8:c4:31 brd ff:ff:ff:ff:ff:ff
     inet 192.0.2.15/24 brd 192.0.2.255 scope global eth0
        valid_lft forever preferred_lft forever
+3: tun0: <POINTOPOINT,MULTICAST,NOARP,UP,LOWER_UP> mtu 1500 qdisc fq_codel state UNKNOWN group default qlen 500
+    link/none
+    inet 10.8.0.2 peer 10.8.0.1/24 scope global tun0
+       valid_lft forever preferred_lft forever
+    inet6 fd00::2 peer fd00::1/64 scope global
+       valid_lft forever preferred_lft forever
 nas:~# ip -s link
 1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000
     link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
@@ -141,7 +147,8 @@ TcpExt:
 		t.Fatalf("%d machines, %q", len(p.Machines), p.NotUnderstood)
 	}
 	s := p.Machines[0].Reading
-	want := `[{"interface":"eth0","index":2,"mac":"00:08:9b:c8:c4:31","mtu":9000,"up":true,"addresses":["192.0.2.15/24"],"master":"bond0"}]`
+	want := `[{"interface":"eth0","index":2,"mac":"00:08:9b:c8:c4:31","mtu":9000,"up":true,"addresses":["192.0.2.15/24"],"master":"bond0"},` +
+		`{"interface":"tun0","index":3,"mac":"","mtu":1500,"up":true,"addresses":["10.8.0.2/32","fd00::2/128"]}]`
 	if got, _ := json.Marshal(s.Snapshot.Interfaces); string(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}
