@@ -17,6 +17,7 @@ import (
 
 	"linerate/internal/host/application"
 	"linerate/internal/host/application/dns"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -179,7 +180,7 @@ func TestZone(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {
-		t.Skip(err)
+		kerneltest.Skip(t, err.Error())
 	}
 	var host atomic.Value
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { host.Store(r.Host) }))
