@@ -135,7 +135,7 @@ func testedPackages(t *testing.T, patterns []string) (names []string) {
 func testPackage(t *testing.T, m *Running, name string) tally {
 	t.Helper()
 	result := tally{name: name}
-	arguments := []string{"-json", "-timeout=15m"}
+	arguments := []string{"-json", "-timeout=60m"}
 	var leftOut []string
 	for test, why := range testsLeftOut[name] {
 		t.Logf("%s is left out: %s", test, why)
