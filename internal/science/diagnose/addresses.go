@@ -157,13 +157,17 @@ func (h *host) routed(addr netip.Addr, name string) bool {
 // discarding are the types of routes that discard, as ip-route(8) spells them.
 var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
+func isDiscard(r record.RouteEntry) bool {
+	word, _, _ := strings.Cut(r.Text, " ")
+	return slices.Contains(discarding, word)
+}
+
 // blackhole finds routes that discard, but those of the kernel's own.
 func blackhole(_ observed, h *host) *record.Finding {
 	var rows, places []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
-		word, _, _ := strings.Cut(r.Text, " ")
-		if slices.Contains(discarding, word) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
+		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
 			places = append(append(places, "route "+r.To), backs(r)...)
 			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {

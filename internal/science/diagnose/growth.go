@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,9 +264,37 @@ func refusedFragments(h *host) (n int64, why string) {
 	return max(n, 0), "a queue of this host was full and dropped fragments, which FragFails counts as well"
 }
 
-// routeless: of IPv6 some packets for all hosts of the link come before an interface has its routes.
-func routeless(h *host) ([]string, bool) {
-	return nil, h.grown("Ip.OutNoRoutes", "IpExt.InNoRoutes") > 0 || h.grown("Ip6.InNoRoutes") >= 10
+// routeless are the packets without a route that no fault makes. Of IPv6 a few for all hosts of
+// the link come before an interface has its routes. Of IPv4 a host that reaches others by IPv6
+// alone counts each address of a name that it looks up: getaddrinfo(3) connects a UDP socket to it
+// (RFC 6724), and a connect(2) that fails with ENETUNREACH is counted (__ip4_datagram_connect and
+// tcp_v4_connect in net/ipv4).
+func routeless(h *host) (n int64, why string) {
+	if few := h.grown("Ip6.InNoRoutes"); few > 0 && few < 10 {
+		n, why = few, "a few packets of IPv6 come before an interface has its routes"
+	}
+	if tried := h.grown("Ip.OutNoRoutes"); tried > 0 && h.onlyIPv6() {
+		n, why = n+tried, "a host that reaches others by IPv6 alone counts each IPv4 address of a name that it looks up"
+	}
+	return n, why
+}
+
+// onlyIPv6 reports whether a host reaches other networks by IPv6 alone: it has no default route of
+// IPv4, and has one of IPv6 or no IPv4 address. A host with neither default route and an IPv4
+// address may lack one.
+func (h *host) onlyIPv6() bool {
+	if h.missing("interfaces") != "" || h.missing("routes") != "" {
+		return false
+	}
+	routed := func(v4 bool) bool {
+		return slices.ContainsFunc(h.reading.Snapshot.Routes, func(r record.RouteEntry) bool {
+			to, is := destination(r, v4)
+			return is && to.Bits() == 0 && !isDiscard(r)
+		})
+	}
+	return !routed(true) && (routed(false) || !slices.ContainsFunc(h.netifs, func(p *netif) bool {
+		return slices.ContainsFunc(p.v4(), func(x netip.Prefix) bool { return x.Addr().IsGlobalUnicast() })
+	}))
 }
 
 // retransmitting are the connections that wait for an acknowledgement. Nothing is found where TCP

@@ -68,14 +68,13 @@ func returnRoutes(f observed) (findings []record.Finding) {
 					continue
 				}
 				r, found := other.back(local.Addr().Unmap())
-				word, _, _ := strings.Cut(r.Text, " ")
 				row, fix := "its routes have none for "+local.Addr().String(), fmt.Sprintf("ip route add %s via GATEWAY", local.Addr())
 				var places []string
 				if found {
 					row, places = "its route: "+r.Text, []string{"route " + r.To}
 					fix = "ip route del " + r.Text + ", if all that it discards is to be reached; or " + fix
 				}
-				if found && !slices.Contains(discarding, word) {
+				if found && !isDiscard(r) {
 					continue
 				}
 				findings = append(findings, record.Finding{
