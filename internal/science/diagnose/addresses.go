@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -17,7 +18,7 @@ var addressRules = []rule{
 	{id: "gateway-off-link", host: true, parts: []string{"routes", "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
 	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
-	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"}, atPeers: []string{"syn-unanswered"}},
+	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"}, atPeers: []string{"syn-unanswered"}},
 	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
 	{id: "loose-rp-filter", host: true, about: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.", find: each(everyHost, looseFilter), parts: []string{"parameters"}, growth: true, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
 	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"static-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
@@ -162,12 +163,24 @@ func isDiscard(r record.RouteEntry) bool {
 	return slices.Contains(discarding, word)
 }
 
-// blackhole finds routes that discard, but those of the kernel's own.
+// lastResort reports whether a route is a default one that yields to any other: the kernel's own
+// of IPv6, and the one that keeps lookups in the table of a VRF from going on in other tables
+// (Documentation/networking/vrf.rst: metric 4278198272). The uppermost byte of such a metric is
+// 255, which routing daemons take for the distance of a route that is not to be used.
+func lastResort(r record.RouteEntry) bool {
+	_, after, _ := strings.Cut(r.Text, " metric ")
+	word, _, _ := strings.Cut(after, " ")
+	metric, err := strconv.ParseUint(word, 10, 32)
+	to, _ := destination(r, !strings.Contains(r.To, ":"))
+	return err == nil && metric >= 255<<24 && to.Bits() == 0
+}
+
+// blackhole finds routes that discard, but those of the kernel's own and of last resort.
 func blackhole(_ observed, h *host) *record.Finding {
 	var rows, places []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
-		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !strings.Contains(r.Text, "metric 4294967295") && r.Table != 255 && len(rows) < 6 {
+		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !lastResort(r) && r.Table != 255 && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
 			places = append(append(places, "route "+r.To), backs(r)...)
 			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {
