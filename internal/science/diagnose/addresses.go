@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 )
 
@@ -25,7 +26,7 @@ var addressRules = []rule{
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered", "other-host-frames", "connect-fails"}},
 	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
 	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
-	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "rx-dropped", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
+	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "rx-dropped", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
 }
 
 // prefixes are an interface's addresses with their prefix lengths, without link-local ones.
@@ -367,9 +368,13 @@ func netmasks(f observed) (findings []record.Finding) {
 	return findings
 }
 
+// ofLink reports whether the frames of a link arrive at an interface. A tunnel has none, or those
+// inside other packets, and takes in packets that are larger than its MTU.
+func ofLink(i record.InterfaceSnapshot) bool { return i.MAC != "" && !device.TunnelKind(i.Kind) }
+
 func mtus(f observed) (findings []record.Finding) {
 	for _, p := range f.neighbouring() {
-		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 {
+		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 || !ofLink(p.a) || !ofLink(p.b) {
 			continue
 		}
 		small, large, low, high := p.h, p.other, p.a, p.b
