@@ -27,7 +27,7 @@ var interfaceRules = []rule{
 	{id: "one-cpu-for-interrupts", host: true, about: "Three or more interrupts of a NIC all have the same single CPU.", parts: nicParts, find: eachNIC(oneCPU), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
 	{id: "offload-off", host: true, about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on.", parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
 	{id: "promiscuous", host: true, about: "An interface that is in no bridge has IFF_PROMISC.", parts: nicParts, find: eachNIC(promiscuous), sameCause: sameSummary, explains: []string{"other-host-frames"}},
-	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
+	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
 	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
@@ -256,6 +256,9 @@ func promiscuous(p port) *record.Finding {
 		[]string{p.i.Interface + ": IFF_PROMISC is set, and it is in no bridge"}, "end what captures packets; ip link set dev "+p.i.Interface+" promisc off")
 }
 
+// mtuBelowMinimum goes by the MTU alone: the kernel removes an interface's IPv6 addresses when its
+// MTU falls below 1280 (addrconf_notify). What a tunnel's path leaves may be less, and is no more
+// than what carries its packets takes.
 func mtuBelowMinimum(p port) *record.Finding {
 	const minimum6 = 1280 // RFC 8200, section 5
 	if !p.i.Up || p.i.MTU >= minimum6 || p.i.MTU == 0 || len(p.i.Addresses) == 0 {
@@ -264,6 +267,11 @@ func mtuBelowMinimum(p port) *record.Finding {
 	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
 	finding := p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
 		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)})
+	if !ofLink(p.i) {
+		finding.Confidence = record.Possible
+		finding.Fix = on(p.h.name, p.h.alone, fmt.Sprintf("none if its path takes no more; at most ip link set dev %s mtu %d, if IPv6 is to pass and the path takes that beside the tunnel's headers", p.i.Interface, minimum6))
+		return finding
+	}
 	finding.Fix, finding.Settings = p.h.fixedBy([]string{"the MTU of its link, such as:"}, p.h.mtu(p.i.Interface, 1500))
 	return finding
 }

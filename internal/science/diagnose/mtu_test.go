@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -27,6 +28,21 @@ func TestDifferentMTUs(t *testing.T) {
 		b.Reading.Snapshot.Interfaces[0].MAC = test.mac
 		if got := names(Hosts([]record.HostSnapshot{a, b}).Findings); got != test.want {
 			t.Errorf("%v: found %q, want %q", test.kinds, got, test.want)
+		}
+	}
+}
+
+// TestSmallMTU: the MTU of a link can be 1500, and that of a tunnel is what its path leaves.
+func TestSmallMTU(t *testing.T) {
+	for kind, want := range map[string]string{"": "mtu-below-minimum nas likely", "veth": "mtu-below-minimum nas likely", "wireguard": "mtu-below-minimum nas possible", "gre": "mtu-below-minimum nas possible"} {
+		s := hostNamed("nas", 15)
+		i := &s.Reading.Snapshot.Interfaces[0]
+		if i.Kind, i.MTU = kind, 1200; kind == "wireguard" {
+			i.MAC = ""
+		}
+		list := Hosts([]record.HostSnapshot{s}).Findings
+		if got := names(list); got != want || len(list[0].Fix) == 0 || (len(list[0].Settings) > 0) != strings.HasSuffix(want, "likely") {
+			t.Errorf("%q: found %s: %+v", kind, got, list)
 		}
 	}
 }

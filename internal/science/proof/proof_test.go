@@ -211,7 +211,8 @@ func TestOfHosts(t *testing.T) {
 // TestNetworkOfChange: the subnet of an interface that the fix changes comes before others.
 func TestNetworkOfChange(t *testing.T) {
 	nas := hostWith("nas", []string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"})
-	nas.Snapshot.Reading.Snapshot.Interfaces[1].MTU = 1000
+	i := &nas.Snapshot.Reading.Snapshot.Interfaces[1]
+	i.MAC, i.MTU = "02:00:00:00:00:02", 1000
 	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
 	nas.Snapshot.State.NICs = []record.NIC{{Interface: "eno1"}, {Interface: "eno2"}}
 	p, err := OfHosts(nas, peer, "mtu-below-minimum", netip.Prefix{})
