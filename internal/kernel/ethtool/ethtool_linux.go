@@ -164,6 +164,8 @@ func (h *Handle) offloads(nic *record.NIC) {
 		nic.Features[name] = f.active
 		if f.fixed {
 			nic.Fixed = append(nic.Fixed, name)
+		} else if f.requested && !f.active {
+			nic.Unmet = append(nic.Unmet, name)
 		}
 	}
 }

@@ -249,6 +249,9 @@ func (m *machine) feature(nic *record.NIC, line string) bool {
 	if fixed && !slices.Contains(nic.Fixed, name) {
 		nic.Fixed = append(nic.Fixed, name)
 	}
+	if !on && strings.Contains(rest, "[requested on]") && !slices.Contains(nic.Unmet, name) {
+		nic.Unmet = append(nic.Unmet, name)
+	}
 	return true
 }
 

@@ -37,7 +37,7 @@ func TestNIC(t *testing.T) {
 	for name, want := range map[string]string{
 		"link":       `[{"interface":"eth0","operstate":"up","carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":100,"duplex":"full","autoneg":true,"best_mbps":2500,"offered_mbps":100}]`,
 		"no modes":   `[{"interface":"veth0","operstate":"down","carrier":false,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":10000}]`,
-		"features":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"features":{"rx-checksum":true,"tx-tcp-segmentation":false},"fixed_features":["rx-checksum"]}]`,
+		"features":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"features":{"rx-checksum":true,"tx-tcp-segmentation":false},"fixed_features":["rx-checksum"],"unmet_features":["tx-tcp-segmentation"]}]`,
 		"rings":      `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"rings":{"rx":512,"most_rx":4096,"tx":256,"most_tx":4096}}]`,
 		"channels":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"channels":{"rx":0,"most_rx":0,"tx":0,"most_tx":0,"combined":2,"most_combined":8}}]`,
 		"coalescing": `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"coalesce":{"rx_us":3,"rx_frames":8,"tx_us":0,"tx_frames":0,"adaptive_rx":true,"adaptive_tx":false}}]`,

@@ -40,12 +40,15 @@ type NIC struct {
 	Coalesce *Coalesce `json:"coalesce,omitempty"`
 	Pause    *Pause    `json:"pause,omitempty"`
 	// FEC is forward error correction, and Module the pluggable module, where the driver reads it.
-	FEC      *FEC             `json:"fec,omitempty"`
-	Module   *Module          `json:"module,omitempty"`
-	RSS      *RSS             `json:"rss,omitempty"`
-	Steering []FlowRule       `json:"steering,omitempty"`
-	Features map[string]bool  `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
-	Fixed    []string         `json:"fixed_features,omitempty"` // those that cannot be changed
+	FEC      *FEC            `json:"fec,omitempty"`
+	Module   *Module         `json:"module,omitempty"`
+	RSS      *RSS            `json:"rss,omitempty"`
+	Steering []FlowRule      `json:"steering,omitempty"`
+	Features map[string]bool `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
+	Fixed    []string        `json:"fixed_features,omitempty"` // those that cannot be changed
+	// Unmet are those that are off though they are requested: another one or the driver keeps
+	// them off.
+	Unmet    []string         `json:"unmet_features,omitempty"`
 	Queues   []NICQueue       `json:"queues,omitempty"`
 	IRQs     []IRQ            `json:"irqs,omitempty"`
 	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names

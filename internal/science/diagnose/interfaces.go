@@ -25,7 +25,7 @@ var interfaceRules = []rule{
 	{id: "emulated-nic", host: true, about: "The driver is that of a NIC which hypervisors emulate register by register.", parts: nicParts, find: eachNIC(emulated), sameCause: sameSummary},
 	{id: "one-queue", host: true, about: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", parts: nicParts, find: eachNIC(oneQueue), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
 	{id: "one-cpu-for-interrupts", host: true, about: "Three or more interrupts of a NIC all have the same single CPU.", parts: nicParts, find: eachNIC(oneCPU), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
-	{id: "offload-off", host: true, about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on.", parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
+	{id: "offload-off", host: true, about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and TSO where scatter-gather is off, without which the kernel keeps them off.", parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
 	{id: "promiscuous", host: true, about: "An interface that is in no bridge has IFF_PROMISC.", parts: nicParts, find: eachNIC(promiscuous), sameCause: sameSummary, explains: []string{"other-host-frames"}},
 	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
@@ -217,35 +217,6 @@ func oneCPU(p port) *record.Finding {
 	finding := p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs), p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
 		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ, p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)})
 	return p.fixed(finding, []string{"run irqbalance; or:"}, setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})
-}
-
-// offloads are those without which each packet costs a processor more, by ethtool's names.
-// Software devices have some of them on by default; veth has no GRO, for one.
-var offloads = []struct {
-	feature, option, does string
-	software              bool
-}{
-	{"rx-gro", "gro", "merges received segments", false},
-	{"tx-generic-segmentation", "gso", "hands large segments down the stack", true},
-	{"tx-tcp-segmentation", "tso", "has the device cut segments", true},
-	{"rx-checksum", "rx", "has the device check checksums", false},
-}
-
-func offloadOff(p port) *record.Finding {
-	var off []string
-	var options []setting.Option
-	for _, o := range offloads {
-		on, has := p.nic.Features[o.feature]
-		if has && !on && !slices.Contains(p.nic.Fixed, o.feature) && (p.hardware() || o.software) {
-			off = append(off, fmt.Sprintf("%s: %s (%s) is off, and %s", p.i.Interface, o.feature, o.option, o.does))
-			options = append(options, setting.Option{Key: o.option, Value: "on"})
-		}
-	}
-	if len(off) == 0 {
-		return nil
-	}
-	return p.fixed(p.found(record.Likely, fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface), "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)", off),
-		nil, setting.NIC{Features: options})
 }
 
 func promiscuous(p port) *record.Finding {
