@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -324,12 +325,16 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 	drops, dropsErr := proc.Proc{}.UDPDrops()
 	err = errors.Join(err, udpErr, dropsErr)
 	s.TCP = map[string]int{}
+	waiting := map[[2]netip.AddrPort]int{}
 	for _, t := range tcp {
 		if t.Listening {
 			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(), Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode].Name})
 			continue
 		}
 		s.TCP[stateName(t.State)]++
+		if stateName(t.State) == record.TimeWait {
+			s.CountTimeWait(waiting, t.Local, t.Remote)
+		}
 		if record.Notable(stateName(t.State), t.ReceiveQueue, t.SendQueue, t.Info) {
 			s.Notable = append(s.Notable, connection(t, holders))
 		}

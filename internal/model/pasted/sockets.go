@@ -274,8 +274,14 @@ func bitRate(word string) uint64 {
 
 // finishSockets counts connections by state, and keeps those that stand out.
 func (m *machine) finishSockets() {
+	waiting := map[[2]netip.AddrPort]int{}
 	for _, c := range m.connections {
 		m.State.TCP[c.State]++
+		local, err := netip.ParseAddrPort(c.Local)
+		remote, remoteErr := netip.ParseAddrPort(c.Remote)
+		if c.State == record.TimeWait && err == nil && remoteErr == nil {
+			m.State.CountTimeWait(waiting, local, remote)
+		}
 		if record.Notable(c.State, c.ReceiveQueue, c.SendQueue, c.Info) {
 			m.State.Notable = append(m.State.Notable, c)
 		}

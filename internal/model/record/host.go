@@ -67,6 +67,10 @@ type HostState struct {
 	// those whose state or counters stand out, at most 256.
 	TCP     map[string]int `json:"tcp,omitempty"`
 	Notable []Connection   `json:"notable_connections,omitempty"`
+	// TimeWaitBetween is how many connections are in TIME-WAIT between one local address and one
+	// remote address and port, where they are most: each has a local port of its own there.
+	// Absent: there are none, or their addresses are not known.
+	TimeWaitBetween int `json:"time_wait_between,omitempty"`
 	// Sockstat is /proc/net/sockstat as "TCP.orphan"; memory is in pages.
 	Sockstat map[string]int64 `json:"sockstat,omitempty"`
 	// Neighbours are the numbers of entries by family, "ipv4" and "ipv6", permanent ones left

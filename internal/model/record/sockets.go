@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 )
 
@@ -12,10 +13,18 @@ func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	switch state {
 	case TCPStates[TCPEstablished]:
 		return receiveQueue > 0 || sendQueue > 0 || i != nil && (i.Backoff > 0 || i.Retransmits > 0 || i.TotalRetrans > 0 && i.SegsOut > 0 && i.TotalRetrans*100 >= i.SegsOut)
-	case "TIME-WAIT":
+	case TimeWait:
 		return false
 	}
 	return true
+}
+
+// CountTimeWait counts a connection in TIME-WAIT for TimeWaitBetween. Between has those that were
+// counted before, by local address and remote address and port.
+func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remote netip.AddrPort) {
+	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port())}
+	between[ends]++
+	s.TimeWaitBetween = max(s.TimeWaitBetween, between[ends])
 }
 
 // mostNotable and mostListeners bound the lists of sockets.
@@ -38,5 +47,8 @@ func (s *HostState) BoundSockets() {
 // (linux/tcp_states.h).
 const TCPEstablished = 1
 
+// TimeWait is the state of a connection that this end closed first, for a minute after it.
+const TimeWait = "TIME-WAIT"
+
 // TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
-var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
+var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", TimeWait, "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}

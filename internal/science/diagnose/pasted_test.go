@@ -35,7 +35,7 @@ var pastedCases = []pastedCase{
 	{"ss-ltn.txt", "accept-queue-full", "host1", record.Certain, "0.0.0.0:8080: 129 connections wait for accept(2), its backlog is 128 (java)"},
 	{"ss-uanm.txt", "udp-queue-full", "syslog", record.Likely, "udp 0.0.0.0:514: 213.2 kB wait to be read, 81723 datagrams were dropped (rsyslogd)"},
 	{"ss-uanm.txt", "udp-socket-dropped", "syslog", record.Possible, "81723 datagrams dropped since it was opened"},
-	{"ss-s.txt", "ports-in-time-wait", "proxy", record.Likely, "27411 in TIME-WAIT"},
+	{"ss-s.txt", "ports-in-time-wait", "proxy", record.Possible, "27411 in TIME-WAIT"},
 	{"route-gateway.txt", "gateway-unresolved", "client", record.Certain, "192.0.2.1"},
 	{"route-blackhole.txt", "blackhole-route", "client", record.Likely, "blackhole 198.51.100.0/24"},
 	{"rule.txt", "rule-without-routes", "nas", record.Likely, "100: from 192.0.2.16/32 lookup 101, which has no routes"},

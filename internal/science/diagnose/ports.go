@@ -16,6 +16,11 @@ var portRules = []rule{
 // maxPairs is how many pairs of addresses a finding lists.
 const maxPairs = 4
 
+// wideRange is a range of ports for connections that are opened. Most services listen on ports
+// below it: one that is started later cannot bind a port that such a connection has.
+// net.ipv4.ip_local_reserved_ports keeps single ports out of a range (ip-sysctl.rst).
+const wideRange, widePorts = "16384 65535", 65535 - 16384 + 1
+
 // portsExhausted finds hosts on which connections failed because no port was left: of the
 // pair of addresses, where connect(2) chooses it (EADDRNOTAVAIL), or of the source
 // address, where bind(2) does (EADDRINUSE).
@@ -66,9 +71,9 @@ func exhausted(fl record.Flow, p record.PortsExhausted, alone bool) record.Findi
 	if n := p.Ports(); n > 0 {
 		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
 	}
-	if p.Ports() < 65535-1024+1 {
-		finding.Settings = parameters(fl.OpenedBy, "net.ipv4.ip_local_port_range", "1024 65535")
-		finding.Fix = append(finding.Fix, "or widen the range: "+on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
+	if p.Ports() < widePorts {
+		finding.Settings = parameters(fl.OpenedBy, "net.ipv4.ip_local_port_range", wideRange)
+		finding.Fix = append(finding.Fix, "or widen the range (net.ipv4.ip_local_reserved_ports keeps ports of services out of it): "+on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
 	}
 	return finding
 }

@@ -78,3 +78,33 @@ func TestDescriptorsExhausted(t *testing.T) {
 		t.Errorf("of flows that connected: %+v", found)
 	}
 }
+
+// TestTimeWait: connections to one address and port need a local port each; those that a server
+// closes first share its own.
+func TestTimeWait(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		all, between   int
+		ports          string
+		want, settings string
+	}{
+		{"a server that closes first", 15000, 1, "32768 60999", "", ""},
+		{"a client of many servers", 15000, 3000, "32768 60999", "", ""},
+		{"a client of one", 15000, 14900, "32768 60999", "ports-in-time-wait nas likely", "16384 65535"},
+		{"a client with a wider range", 40000, 40000, "1024 65535", "ports-in-time-wait nas likely", ""},
+		{"addresses are not known", 15000, 0, "32768 60999", "ports-in-time-wait nas possible", "16384 65535"},
+	} {
+		s := hostNamed("nas", 15)
+		s.State.TCP[record.TimeWait], s.State.TimeWaitBetween = test.all, test.between
+		s.State.Parameters["net.ipv4.ip_local_port_range"] = test.ports
+		list := Hosts([]record.HostSnapshot{s}).Findings
+		if got := names(list); got != test.want {
+			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
+		}
+		for _, f := range list {
+			if fix := strings.Join(f.Fix, "\n"); !strings.Contains(fix, test.settings) || strings.Contains(fix, "ip_local_port_range") != (test.settings != "") {
+				t.Errorf("%s: %s", test.name, fix)
+			}
+		}
+	}
+}

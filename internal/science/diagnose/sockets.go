@@ -19,7 +19,7 @@ var socketRules = []rule{
 	{id: "unread-data", host: true, about: "An established connection has at least 64 KiB unread, which its program would read in more than half a second at the rate at which it reads; possible where that was not seen between two readings.", parts: socketParts, find: each(everyHost, unreadData), explains: []string{"slow-reader", "receive-queue-pruned"}, atPeers: []string{"peer-window-closed", "window-limited"}},
 	{id: "udp-queue-full", host: true, about: "At least 32 KiB wait in the receive queue of a UDP socket.", parts: socketParts, find: each(everyHost, udpQueueFull), explains: []string{"udp-buffer-overflow", "udp-socket-dropped"}},
 	{id: "half-open-many", host: true, about: "At least 64 connections are in SYN-RECV.", parts: socketParts, find: each(everyHost, halfOpen), explains: []string{"syn-queue-full"}},
-	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT are at least half as many as the local port range has ports.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
+	{id: "ports-in-time-wait", host: true, about: "Connections in TIME-WAIT between one address of the host and one address and port are at least half as many as the local port range has ports; possible where their addresses are not known, and all are as many.", parts: []string{"sockets", "parameters"}, find: each(everyHost, timeWait)},
 	{id: "fin-wait-many", host: true, about: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, finWait)},
 	{id: "closing-unanswered", host: true, about: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. Likely if they are more than those that are open.", parts: socketParts, find: each(everyHost, closingUnanswered), explains: []string{"orphans-many", "tcp-retransmissions"}},
 	{id: "peer-window-closed", host: true, load: true, about: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for a larger one more than once.", parts: socketParts, find: each(everyHost, windowClosed), explains: []string{"window-limited", "send-buffer-limited"}},
@@ -154,16 +154,28 @@ func halfOpen(_ observed, h *host) *record.Finding {
 		Evidence: []string{fmt.Sprintf("%d connections in SYN-RECV", n)}, Fix: on(h.name, h.alone, "ss -tn state syn-recv: from one network an attack, from everywhere answers that do not arrive")}
 }
 
+// timeWait goes by connections to one address and port, between which each needs a local port of
+// its own; others share it, as those of a server share the port that it listens on.
 func timeWait(_ observed, h *host) *record.Finding {
 	const key = "net.ipv4.ip_local_port_range"
 	first, last := h.number(key, 0), h.number(key, 1)
-	n := int64(h.state.TCP["TIME-WAIT"])
-	if first < 0 || last < first || 2*n < last-first+1 {
+	n, confidence := h.state.TimeWaitBetween, record.Likely
+	row := fmt.Sprintf("%d in TIME-WAIT between one address of this host and one address and port", n)
+	if n == 0 { // of which addresses they are is not known
+		n, confidence = h.state.TCP[record.TimeWait], record.Possible
+		row = fmt.Sprintf("%d in TIME-WAIT, to whatever address and port; those of a server that closes first hold its own port, and no further ones", n)
+	}
+	ports := last - first + 1
+	if first < 0 || ports <= 0 || 2*int64(n) < ports {
 		return nil
 	}
-	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left", Reference: "RFC 9293, section 3.6; ip(7)",
-		Evidence: []string{fmt.Sprintf("%d in TIME-WAIT; %s = %d %d", n, key, first, last)}}
-	finding.Fix, finding.Settings = h.fixed([]string{"keep connections open for several requests; or:"}, "net.ipv4.tcp_tw_reuse", "1", key, "1024 65535")
+	finding := &record.Finding{Host: h.name, Confidence: confidence, Summary: "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left", Reference: "RFC 9293, section 3.6; ip(7)",
+		Evidence: []string{fmt.Sprintf("%s; %s = %d %d", row, key, first, last)}}
+	settings := []string{"net.ipv4.tcp_tw_reuse", "1"}
+	if ports < widePorts {
+		settings = append(settings, key, wideRange)
+	}
+	finding.Fix, finding.Settings = h.fixed([]string{"keep connections open for several requests; or:"}, settings...)
 	return finding
 }
 
