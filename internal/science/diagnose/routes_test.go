@@ -29,3 +29,22 @@ func TestDiscardingRoutes(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyTables: a rule for all packets may lead to a table that is filled later.
+func TestEmptyTables(t *testing.T) {
+	for _, test := range []struct {
+		rule record.RuleEntry
+		want string
+	}{
+		{record.RuleEntry{Priority: 220, Table: 220}, ""},
+		{record.RuleEntry{Priority: 100, From: "192.0.2.16/32", Table: 101}, "rule-without-routes nas likely"},
+		{record.RuleEntry{Priority: 100, To: "198.51.100.0/24", Table: 101}, "rule-without-routes nas likely"},
+		{record.RuleEntry{Priority: 100, From: "192.0.2.16/32", Table: mainTable}, ""},
+	} {
+		s := hostNamed("nas", 15)
+		s.Reading.Snapshot.Rules = []record.RuleEntry{{Table: localTable}, test.rule, {Priority: 32766, Table: mainTable}}
+		if got := names(Hosts([]record.HostSnapshot{s}).Findings); got != test.want {
+			t.Errorf("%+v: found %q, want %q", test.rule, got, test.want)
+		}
+	}
+}
