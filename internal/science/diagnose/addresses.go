@@ -16,7 +16,7 @@ import (
 var addressRules = []rule{
 	{id: "same-subnet-interfaces", host: true, about: "Two interfaces have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
 	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"}, about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways, sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"}, atPeers: []string{"syn-unanswered"}},
-	{id: "gateway-off-link", host: true, parts: []string{"routes", "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
+	{id: "gateway-off-link", host: true, parts: []string{everyRoute, "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
 	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
 	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"}, atPeers: []string{"syn-unanswered"}},
@@ -132,7 +132,7 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 	for _, h := range f.hosts {
 		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == name })
-			if i < 0 || gateway.IsLinkLocalUnicast() || strings.Contains(r.Text, "onlink") ||
+			if i < 0 || gateway.IsLinkLocalUnicast() || h.missing(everyRoute) != "" || strings.Contains(r.Text, "onlink") ||
 				slices.ContainsFunc(h.netifs[i].prefixes, func(p netip.Prefix) bool { return p.Contains(gateway) }) || h.routed(gateway, name) {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 )
 
@@ -389,6 +390,12 @@ func (r rule) needs() []string {
 // something was read counts as read.
 func (h *host) missing(part string) string {
 	s := h.state
+	if part == everyRoute {
+		if n := h.reading.Snapshot.RoutesOmitted; n > 0 {
+			return unit.Plural(n, "route") + " left out of the snapshot"
+		}
+		part = "routes"
+	}
 	if len(h.pasted) > 0 {
 		if slices.Contains(h.pasted, part) || part == driverCounters && h.countersKnown() {
 			return ""

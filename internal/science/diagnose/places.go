@@ -84,7 +84,7 @@ func (h *host) path(c record.Connection) (places []string) {
 	to := remote.Addr().Unmap().WithZone("")
 	places = append(places, to.String(), "from "+local.Addr().Unmap().WithZone("").String())
 	r, found := h.back(to)
-	if !found || h.otherRules() {
+	if !found || h.otherRoutes() {
 		return append(places, record.AnyRoute)
 	}
 	hops := r.Nexthops

@@ -11,13 +11,16 @@ import (
 
 // Rules about routes and rules, of one host and of two hosts towards each other.
 var policyRules = []rule{
-	{id: "return-route-missing", host: true, about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.", parts: []string{"routes", "sockets"}, find: returnRoutes, sameCause: sameSummary, explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, atPeers: []string{"syn-unanswered"}},
+	{id: "return-route-missing", host: true, about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.", parts: []string{everyRoute, "sockets"}, find: returnRoutes, sameCause: sameSummary, explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, atPeers: []string{"syn-unanswered"}},
 	{id: "nexthop-dead", host: true, about: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.", parts: []string{"nexthops"}, find: nexthopGroups, sameCause: sameSummary, explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
-	{id: "rule-without-routes", host: true, about: "A routing rule for some sources or destinations leads to a table that has no routes.", parts: []string{"routes"}, find: each(everyHost, emptyTables)},
+	{id: "rule-without-routes", host: true, about: "A routing rule for some sources or destinations leads to a table that has no routes.", parts: []string{everyRoute}, find: each(everyHost, emptyTables)},
 	{id: "rules-many", host: true, about: "There are more than 100 routing rules, through which each lookup goes in order.", parts: []string{"routes"}, find: each(everyHost, manyRules)},
 	{id: "subnets-overlap", host: true, about: "Two interfaces have addresses of subnets of which one contains the other.", parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
 	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).", parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
 }
+
+// everyRoute is the part of a snapshot that rules need which conclude from a route that is absent.
+const everyRoute = "every route"
 
 const localTable, defaultTable = 255, 253
 
@@ -48,9 +51,10 @@ func (h *host) back(to netip.Addr) (best record.RouteEntry, found bool) {
 	return best, found
 }
 
-// otherRules: routes of other tables than main hold for some packets.
-func (h *host) otherRules() bool {
-	return slices.ContainsFunc(h.reading.Snapshot.Rules, func(r record.RuleEntry) bool {
+// otherRoutes: routes hold for some packets that back does not look at, of other tables than main
+// or left out of the snapshot.
+func (h *host) otherRoutes() bool {
+	return h.missing(everyRoute) != "" || slices.ContainsFunc(h.reading.Snapshot.Rules, func(r record.RuleEntry) bool {
 		return r.Other || !slices.Contains([]int{mainTable, localTable, defaultTable}, r.Table)
 	})
 }
@@ -64,7 +68,7 @@ func returnRoutes(f observed) (findings []record.Finding) {
 				continue
 			}
 			for _, other := range f.hosts {
-				if other == h || other.holder(remote.Addr()) == nil || other.missing("routes") != "" || other.otherRules() || len(findings) == mostFindings {
+				if other == h || other.holder(remote.Addr()) == nil || other.otherRoutes() || len(findings) == mostFindings {
 					continue
 				}
 				r, found := other.back(local.Addr().Unmap())
@@ -91,6 +95,9 @@ func returnRoutes(f observed) (findings []record.Finding) {
 // emptyTables leaves out rules for all packets, which a lookup without a route in their table
 // passes: strongSwan has one (220: from all lookup 220) before a tunnel is up.
 func emptyTables(_ observed, h *host) *record.Finding {
+	if h.missing(everyRoute) != "" {
+		return nil
+	}
 	filled := map[int]bool{mainTable: true, localTable: true, defaultTable: true, 0: true}
 	for _, r := range h.reading.Snapshot.Routes {
 		filled[r.Table] = true

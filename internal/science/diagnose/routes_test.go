@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -45,6 +47,43 @@ func TestEmptyTables(t *testing.T) {
 		s.Reading.Snapshot.Rules = []record.RuleEntry{{Table: localTable}, test.rule, {Priority: 32766, Table: mainTable}}
 		if got := names(Hosts([]record.HostSnapshot{s}).Findings); got != test.want {
 			t.Errorf("%+v: found %q, want %q", test.rule, got, test.want)
+		}
+	}
+}
+
+// TestOmittedRoutes: nothing is concluded from a route that is absent in a snapshot without all of
+// them, and that is said.
+func TestOmittedRoutes(t *testing.T) {
+	waiting := func(x, y *record.HostSnapshot) {
+		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
+		y.Reading.Snapshot.Interfaces[1].Addresses = []string{"198.51.100.7/24"}
+		y.State.Notable = []record.Connection{{Local: "198.51.100.7:9", Remote: "10.72.0.1:80", State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}}}
+	}
+	for id, change := range map[string]func(x, y *record.HostSnapshot){
+		"return-route-missing": waiting,
+		"rule-without-routes": func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
+		},
+		"gateway-off-link": func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "0.0.0.0/0", Text: "default via 203.0.113.1 dev eth0"})
+		},
+		"strict-rp-filter": func(_, y *record.HostSnapshot) { // of ARP requests whose sender has no route
+			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", State: "INCOMPLETE"}}
+			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses, "198.51.100.7/32")
+		},
+	} {
+		for _, omitted := range []int{0, 9} {
+			x, y := twoHosts()
+			change(&x, &y)
+			x.Reading.Snapshot.RoutesOmitted = omitted
+			e := Hosts([]record.HostSnapshot{x, y})
+			if found := strings.Contains(names(e.Findings), id); found != (omitted == 0) {
+				t.Errorf("%s, %d routes left out: found %s", id, omitted, names(e.Findings))
+			}
+			said := slices.Contains(e.Unevaluated, record.Unevaluated{Rule: id, Host: "x", Why: "every route: 9 routes left out of the snapshot"})
+			if said != (omitted > 0 && id != "strict-rp-filter") { // which goes by counters as well
+				t.Errorf("%s, %d routes left out: not evaluated %+v", id, omitted, e.Unevaluated)
+			}
 		}
 	}
 }

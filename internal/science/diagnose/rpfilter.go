@@ -412,10 +412,10 @@ func (h *host) elsewhere(from, to netip.Addr, p *netif) (how string, out *netif)
 }
 
 // egress are the interfaces of the route to an address, as the host's rules and tables have it;
-// none: there is no route, or one that discards. Not known: the routes were not read, or a rule
-// selects by what is not known here.
+// none: there is no route, or one that discards. Not known: the routes were not read, not
+// all of them, or a rule selects by what is not known here.
 func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
-	if len(h.reading.Snapshot.Routes) == 0 {
+	if len(h.reading.Snapshot.Routes) == 0 || h.missing(everyRoute) != "" {
 		return nil, false
 	}
 	rules := slices.Clone(h.reading.Snapshot.Rules)
