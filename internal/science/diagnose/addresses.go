@@ -14,7 +14,7 @@ import (
 
 // Rules about addresses, neighbours and routes: of one host, and of several against each other.
 var addressRules = []rule{
-	{id: "same-subnet-interfaces", host: true, about: "Two interfaces have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
+	{id: "same-subnet-interfaces", host: true, about: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
 	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"}, about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways, sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"}, atPeers: []string{"syn-unanswered"}},
 	{id: "gateway-off-link", host: true, parts: []string{everyRoute, "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
 	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
@@ -45,7 +45,7 @@ func sameSubnet(_ observed, h *host) *record.Finding {
 	netifs := h.netifs[:min(len(h.netifs), mostInterfaces)]
 	for n, a := range netifs {
 		for _, b := range netifs[n+1:] {
-			if !a.up || !b.up || a.member || b.member || !overlap(a.v4(), b.v4()) || h.effective("arp_ignore", a) > 0 && h.effective("arp_ignore", b) > 0 ||
+			if !a.up || !b.up || a.member || b.member || !shareSubnet(a, b) || h.effective("arp_ignore", a) > 0 && h.effective("arp_ignore", b) > 0 ||
 				h.effective("arp_filter", a) > 0 && h.effective("arp_filter", b) > 0 || h.effective("arp_ignore", a) < 0 {
 				continue
 			}
@@ -62,9 +62,10 @@ func sameSubnet(_ observed, h *host) *record.Finding {
 	return nil
 }
 
-func overlap(a, b []netip.Prefix) bool {
-	for _, x := range a {
-		if slices.ContainsFunc(b, func(y netip.Prefix) bool { return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y) }) {
+// shareSubnet reports whether two interfaces have addresses of one subnet, in one VRF.
+func shareSubnet(a, b *netif) bool {
+	for _, x := range a.v4() {
+		if a.vrf == b.vrf && slices.ContainsFunc(b.v4(), func(y netip.Prefix) bool { return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y) }) {
 			return true
 		}
 	}
@@ -233,6 +234,7 @@ const mostInterfaces, mostNetworks, mostPairs = 500, 64, 10_000
 // attached is an interface with its networks, each once.
 type attached struct {
 	i        record.InterfaceSnapshot
+	vrf      string // as of netif
 	networks []netip.Prefix
 }
 
@@ -247,7 +249,7 @@ func (h *host) attachments() (list []attached) {
 		if !i.Up || h.inside(i) || len(list) == mostInterfaces {
 			continue
 		}
-		a := attached{i: i}
+		a := attached{i: i, vrf: vrf(h.reading.Snapshot, i)}
 		seen := map[netip.Prefix]bool{}
 		for _, p := range prefixes(i) {
 			if network := p.Masked(); !p.IsSingleIP() && !seen[network] && len(a.networks) < mostNetworks {

@@ -123,7 +123,7 @@ func (h *host) filterOff() (off []setting.Setting) {
 func (f observed) fluxUnseen(h *host) (*netif, []string) {
 	for _, p := range h.netifs {
 		for _, prefix := range p.v4() {
-			peers := h.onSubnet(prefix.Addr())
+			peers := h.onSubnet(prefix.Addr(), p.vrf)
 			if p.member || !p.up || len(peers) < 2 || sharedMAC(peers) || f.seen(h) {
 				continue
 			}
@@ -282,7 +282,7 @@ func (f observed) unanswered(h *host) (string, *netif) {
 			continue
 		}
 		announce := h.effective("arp_announce", out)
-		if announce < 0 || announce >= 2 || slices.Contains(h.onSubnet(source), out) || !slices.Contains(h.onSubnet(destination), out) {
+		if announce < 0 || announce >= 2 || slices.Contains(h.onSubnet(source, out.vrf), out) || !slices.Contains(h.onSubnet(destination, out.vrf), out) {
 			continue
 		}
 		for _, n := range h.neighbours(destination) {

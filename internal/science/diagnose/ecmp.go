@@ -453,8 +453,8 @@ func (h *host) numbered(hop record.RouteNexthop) bool {
 	if err != nil || via.IsLinkLocalUnicast() {
 		return false
 	}
-	netifs := h.onSubnet(via)
-	return len(netifs) == 1 && netifs[0].name == hop.Interface
+	i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == hop.Interface })
+	return i >= 0 && slices.Equal(h.onSubnet(via, h.netifs[i].vrf), h.netifs[i:i+1])
 }
 
 // reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones

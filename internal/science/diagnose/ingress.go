@@ -34,7 +34,7 @@ func (i Ingress) Interfaces(peer, host string, address netip.Addr) (names []stri
 		}
 	}
 	asker := from.addressOn(address)
-	subnet := h.onSubnet(asker)
+	subnet := h.onSubnet(asker, holder.vrf)
 	if sharedMAC(subnet) {
 		return nil
 	}
@@ -52,9 +52,9 @@ func (i Ingress) Interfaces(peer, host string, address netip.Addr) (names []stri
 
 // addressOn is the host's own address on another one's subnet.
 func (h *host) addressOn(subnet netip.Addr) netip.Addr {
-	for _, p := range h.onSubnet(subnet) {
+	for _, p := range h.netifs {
 		for _, prefix := range p.v4() {
-			if prefix.Contains(subnet) {
+			if p.up && !p.member && prefix.Contains(subnet) {
 				return prefix.Addr()
 			}
 		}

@@ -53,7 +53,8 @@ type netif struct {
 	mac      string
 	prefixes []netip.Prefix // addresses with their prefix length
 	up       bool
-	member   bool // of a bond or a bridge: its master answers for it
+	member   bool   // of a bond or a bridge: its master answers for it
+	vrf      string // that its routes and addresses are of; empty: the host's own
 }
 
 // gather arranges a trial. Hosts are as they were read, or, without a reading, as the
@@ -67,7 +68,8 @@ func gather(trial record.Trial, t *topology.Topology) observed {
 			h.deltas[d.Interface] = d
 		}
 		for _, s := range reading.Snapshot.Interfaces {
-			p := &netif{name: s.Interface, mac: strings.ToLower(s.MAC), up: s.Up, member: s.Master != ""}
+			p := &netif{name: s.Interface, mac: strings.ToLower(s.MAC), up: s.Up, vrf: vrf(reading.Snapshot, s)}
+			p.member = s.Master != "" && s.Master != p.vrf
 			for _, text := range s.Addresses {
 				if prefix, err := netip.ParsePrefix(text); err == nil {
 					p.prefixes = append(p.prefixes, prefix)
@@ -81,6 +83,19 @@ func gather(trial record.Trial, t *topology.Topology) observed {
 		f.hosts = append(f.hosts, h)
 	}
 	return f
+}
+
+// vrf is the VRF of an interface, whose slaves look routes up and answer ARP by themselves, among
+// the addresses of their VRF (Documentation/networking/vrf.rst); empty: it is in none.
+func vrf(s record.Snapshot, i record.InterfaceSnapshot) string {
+	name := i.Master
+	if i.Kind == "vrf" {
+		name = i.Interface
+	}
+	if slices.ContainsFunc(s.Interfaces, func(m record.InterfaceSnapshot) bool { return m.Interface == name && m.Kind == "vrf" }) {
+		return name
+	}
+	return ""
 }
 
 func declared(t *topology.Topology, th topology.Host) (netifs []*netif) {
@@ -100,11 +115,11 @@ func (p *netif) v4() []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(p.prefixes), func(x netip.Prefix) bool { return !x.Addr().Is4() })
 }
 
-// onSubnet lists the host's interfaces whose prefixes hold addr and which answer for
-// themselves: up, no member of a bond or bridge.
-func (h *host) onSubnet(addr netip.Addr) []*netif {
+// onSubnet lists the host's interfaces in a VRF, or in none (empty), whose prefixes hold addr and
+// which answer for themselves: up, no member of a bond or bridge.
+func (h *host) onSubnet(addr netip.Addr, vrf string) []*netif {
 	return slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool {
-		return !p.up || p.member || !slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) })
+		return !p.up || p.member || p.vrf != vrf || !slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) })
 	})
 }
 
@@ -158,11 +173,14 @@ func (h *host) effective(name string, p *netif) int {
 	return max(h.sysctl("all", name), h.sysctl(p.name, name))
 }
 
-// lookup is the interface by which a packet leaves, as the host's kernel said.
+// lookup is the interface by which a packet leaves, as the host's kernel said; nil: that is not
+// known. The kernel is asked for no VRF, so that of an address there its answer does not hold.
 func (h *host) lookup(source, destination netip.Addr) *netif {
+	holder := h.holder(source)
 	for _, l := range h.reading.Snapshot.Lookups {
 		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
-			if i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == l.Interface }); i >= 0 {
+			i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == l.Interface })
+			if i >= 0 && (holder == nil || holder.vrf == h.netifs[i].vrf) {
 				return h.netifs[i]
 			}
 		}
@@ -220,7 +238,7 @@ func (f observed) misdirections(h *host) []misdirected {
 			for _, prefix := range right.v4() {
 				for _, n := range peer.neighbours(prefix.Addr()) {
 					wrong := h.owner(n.MAC)
-					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.member || wrong.member {
+					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.vrf != wrong.vrf || right.member || wrong.member {
 						continue
 					}
 					m := misdirected{peer, prefix.Addr(), right, wrong}

@@ -15,7 +15,7 @@ var policyRules = []rule{
 	{id: "nexthop-dead", host: true, about: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.", parts: []string{"nexthops"}, find: nexthopGroups, sameCause: sameSummary, explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
 	{id: "rule-without-routes", host: true, about: "A routing rule for some sources or destinations leads to a table that has no routes.", parts: []string{everyRoute}, find: each(everyHost, emptyTables)},
 	{id: "rules-many", host: true, about: "There are more than 100 routing rules, through which each lookup goes in order.", parts: []string{"routes"}, find: each(everyHost, manyRules)},
-	{id: "subnets-overlap", host: true, about: "Two interfaces have addresses of subnets of which one contains the other.", parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
+	{id: "subnets-overlap", host: true, about: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.", parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
 	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).", parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
 }
 
@@ -131,7 +131,7 @@ func subnetsOverlap(_ observed, h *host) *record.Finding {
 		for _, b := range list[n+1:] {
 			for _, x := range a.networks {
 				for _, y := range b.networks {
-					if x == y || !x.Overlaps(y) {
+					if x == y || !x.Overlaps(y) || a.vrf != b.vrf {
 						continue
 					}
 					wide, narrow := a, b

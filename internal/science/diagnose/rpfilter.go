@@ -21,7 +21,7 @@ const strict, loose = 1, 2
 // filtering are the interfaces with a reverse-path filter of a kind that take packets in.
 func (h *host) filtering(kind int) (list []*netif) {
 	for _, p := range h.netifs[:min(len(h.netifs), mostInterfaces)] {
-		if p.up && !p.member && h.effective("rp_filter", p) == kind {
+		if p.up && !p.member && p.vrf != p.name && h.effective("rp_filter", p) == kind {
 			list = append(list, p)
 		}
 	}
@@ -171,7 +171,7 @@ func (f observed) sources(h *host, where []*netif, drops bool) (routed bool, unr
 func sharing(netifs []*netif) []*netif {
 	for n, a := range netifs {
 		for _, b := range netifs[n+1:] {
-			if overlap(a.v4(), b.v4()) {
+			if shareSubnet(a, b) {
 				return []*netif{a, b}
 			}
 		}
@@ -374,7 +374,9 @@ func (h *host) senders(name string, target netip.Addr) (list []netip.Addr) {
 	}
 	if len(list) == 0 || h.effective("arp_announce", q) == 0 {
 		for _, p := range h.netifs {
-			add(p, false)
+			if p.vrf == q.vrf {
+				add(p, false)
+			}
 		}
 		for _, r := range h.reading.Snapshot.Routes { // addresses of the loopback are local routes only
 			to, known := destination(r, true)
@@ -396,7 +398,7 @@ func (h *host) elsewhere(from, to netip.Addr, p *netif) (how string, out *netif)
 		}
 		return "by " + out.name, out
 	}
-	if !to.Is4() || h.holder(to) != nil {
+	if !to.Is4() || h.holder(to) != nil || p.vrf != "" { // whose table is not known
 		return "", nil
 	}
 	names, known := h.egress(from, to)

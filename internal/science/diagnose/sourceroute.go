@@ -58,7 +58,7 @@ func sameSubnetOneEgress(f observed, h *host) *record.Finding {
 	meant := f.meant(h, false)
 	var list []asymmetry
 	for _, d := range h.asymmetries() {
-		subnet := h.onSubnet(d.destination)
+		subnet := h.onSubnet(d.destination, d.out.vrf)
 		if slices.Contains(subnet, d.holder) && slices.Contains(subnet, d.out) && f.sends(h, d) {
 			list = append(list, d)
 		}
@@ -66,7 +66,7 @@ func sameSubnetOneEgress(f observed, h *host) *record.Finding {
 	if len(list) == 0 {
 		return nil
 	}
-	subnet := h.onSubnet(list[0].destination)
+	subnet := h.onSubnet(list[0].destination, list[0].out.vrf)
 	sent := func(p *netif) float64 {
 		return h.share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
 	}
@@ -263,7 +263,7 @@ func (h *host) routeBySource(list []asymmetry) (settings []setting.Setting) {
 				continue
 			}
 			route(setting.Route{To: prefix.Masked().String(), Interface: d.holder.name, Source: d.source, Table: table})
-			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() && len(h.onSubnet(d.destination)) > 1 {
+			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() && len(h.onSubnet(d.destination, d.holder.vrf)) > 1 {
 				route(setting.Route{To: "default", Via: gateway.String(), Interface: d.holder.name, Table: table})
 			}
 		}
