@@ -9,15 +9,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// carriedKinds are the kinds of interface (IFLA_INFO_KIND) whose packets leave by another
-// interface of the host with more than their own bytes: with headers, options, padding or
-// ciphers that depend on how each is set up.
-var carriedKinds = []string{
-	"amt", "bareudp", "batadv", "dsa", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap",
-	"ip6tnl", "ipip", "macsec", "ovpn", "ppp", "sit", "tun", "vti", "vti6", "wireguard", "xfrm",
-}
+// carriedKinds are the kinds of interface (IFLA_INFO_KIND) besides tunnels whose packets leave by
+// another interface of the host with more than their own bytes.
+var carriedKinds = []string{"batadv", "dsa", "macsec"}
 
-// carried reports whether an interface is of carriedKinds. In a lab a tun is the end of a
+// carried reports whether an interface's packets leave by another one of the host with headers,
+// options, padding or ciphers that depend on how each is set up. In a lab a tun is the end of a
 // link, which the link emulator carries.
 func (v view) carried(host string, p record.InterfaceSnapshot) bool {
 	if p.Kind == "tun" && v.topology != nil {
@@ -25,7 +22,7 @@ func (v view) carried(host string, p record.InterfaceSnapshot) bool {
 			return false
 		}
 	}
-	return slices.Contains(carriedKinds, p.Kind)
+	return slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind) && device.TunnelOverhead(p.Kind) == 0
 }
 
 // repeats reports whether an interface's frames are those of another one of the host, with
