@@ -190,8 +190,10 @@ func (t *test) agree(ctx context.Context) error {
 			return refuse(iperf3.CodeAuthentication, "%s", why)
 		}
 		late := time.After(answerAfter)
-		if err := o.Users.check(t.p.AuthToken, time.Now()); err != nil {
-			o.Guesses.Wrong(t.from.Addr())
+		if guess, err := o.Users.check(t.p.AuthToken, time.Now()); err != nil {
+			if guess {
+				o.Guesses.Wrong(t.from.Addr())
+			}
 			select {
 			case <-late:
 			case <-ctx.Done():

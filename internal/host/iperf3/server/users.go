@@ -66,33 +66,34 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// check returns why a token is not accepted. The reason is for the
-// server's log; the client learns nothing of it.
-func (l *Users) check(token string, now time.Time) error {
+// check returns why a token is not accepted, and whether it may be a guess: it cannot be
+// decrypted, or its user or password is wrong. The reason is for the server's log; the
+// client learns nothing of it.
+func (l *Users) check(token string, now time.Time) (guess bool, err error) {
 	if token == "" {
-		return errors.New("no token: this server requires a user name and a password")
+		return false, errors.New("no token: this server requires a user name and a password")
 	}
 	said, err := iperf3.DecodeToken(token, l.key, false)
 	if err != nil && l.pkcs1 {
 		said, err = iperf3.DecodeToken(token, l.key, true)
 	}
 	if err != nil && !l.pkcs1 {
-		return fmt.Errorf("%w (iperf3 before 3.17 needs --use-pkcs1-padding here)", err)
+		return true, fmt.Errorf("%w (iperf3 before 3.17 needs --use-pkcs1-padding here)", err)
 	}
 	if err != nil {
-		return err
+		return true, err
 	}
 	known, err := l.find(said.User, said.Password)
 	skew := now.Sub(said.At).Abs()
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case !known:
-		return fmt.Errorf("user %.40q is not known, or the password is not right", said.User)
+		return true, fmt.Errorf("user %.40q is not known, or the password is not right", said.User)
 	case skew > l.skew:
-		return fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, unit.Duration(skew.Round(time.Second)), unit.Duration(l.skew))
+		return false, fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, unit.Duration(skew.Round(time.Second)), unit.Duration(l.skew))
 	}
-	return nil
+	return false, nil
 }
 
 // find looks a user up: a line has the name, a comma, and the hash of the password.
