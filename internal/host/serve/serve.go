@@ -200,11 +200,14 @@ func (s *server) receive(conn *net.TCPConn) {
 // greet identifies a connection, and serves it.
 func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Waiter) {
 	host := greeting.Server{Token: s.options.Token, Name: s.name, Iperf3: s.iperf3Elsewhere()}
-	if !s.allowed(from.Addr()) {
+	allowed := s.allowed(from.Addr())
+	switch {
+	case !allowed:
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
-	}
-	if why := s.guesses.Refused(from.Addr()); why != "" && host.Closed == "" && s.options.Token != "" {
-		host.Closed = why
+	case s.options.Token != "":
+		// Of conductors alone: a flow's cookie is from a session that has proved the token, and
+		// others may have the same address (NAT) or prefix.
+		host.Closed = s.guesses.Refused(from.Addr())
 	}
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
@@ -232,7 +235,7 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Wa
 		}
 		socket.Reset(conn)
 	case !peer.Cookie.IsZero():
-		if host.Closed != "" || conn.SetDeadline(time.Time{}) != nil || !s.offer(peer.Cookie, conn) {
+		if !allowed || conn.SetDeadline(time.Time{}) != nil || !s.offer(peer.Cookie, conn) {
 			socket.Reset(conn)
 		}
 	default:

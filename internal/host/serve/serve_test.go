@@ -157,27 +157,48 @@ func TestLinerateAtIperf3(t *testing.T) {
 	}
 }
 
-// TestGuesses: an address that has tried wrong tokens has to wait, and learns for how long.
+// TestGuesses: an address that has tried wrong tokens has to wait, and learns for how long. The
+// flows of a session from it that has proved the token are accepted meanwhile.
 func TestGuesses(t *testing.T) {
 	at, _ := open(t, func(o *Options) { o.Token = "secret" })
-	// A guess is noted a moment after its answer.
-	for range 50 {
-		_, err := greeting.Introduce(dial(t, at), "guess")
-		if err == nil {
-			t.Fatal("a wrong token is accepted")
+	b := join(t, at, "secret")
+	locked := func() bool {
+		// A guess is noted a moment after its answer.
+		for range 50 {
+			_, err := greeting.Introduce(dial(t, at), "guess")
+			if err == nil {
+				t.Fatal("a wrong token is accepted")
+			}
+			if strings.Contains(err.Error(), "too many wrong tokens or passwords from 127.0.0.1") {
+				return true
+			}
 		}
-		if strings.Contains(err.Error(), "too many wrong tokens or passwords from 127.0.0.1") {
-			return
-		}
+		return false
 	}
-	t.Error("fifty guesses are answered at once")
+	if !locked() {
+		t.Fatal("fifty guesses are answered at once")
+	}
+	flow := message.FlowRequest{ID: "w1", Cookie: greeting.NewCookie()}
+	if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{flow}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := greeting.SendCookie(dial(t, at), flow.Cookie); err != nil {
+		t.Fatal(err)
+	}
+	var ends []message.FlowEnd
+	if err := b.Call(t.Context(), record.NodeServer, "ready", message.ReadyRequest{TimeoutNs: 1e9}, &ends); err != nil || len(ends) != 1 || !ends[0].Alive {
+		t.Errorf("the flow's connection: %+v, %v", ends, err)
+	}
+	if !locked() {
+		t.Error("the address was no longer locked")
+	}
 }
 
-// TestToken: with the right token, requests and replies follow the greeting.
-func TestToken(t *testing.T) {
-	at, _ := open(t, func(o *Options) { o.Token = "secret" })
+// join is a conductor's bus, on which the server at an address has said hello.
+func join(t *testing.T, at, token string) *bus.Bus {
+	t.Helper()
 	conn := dial(t, at)
-	host, err := greeting.Introduce(conn, "secret")
+	host, err := greeting.Introduce(conn, token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,19 +206,24 @@ func TestToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	stream := struct {
+	t.Cleanup(b.Close)
+	b.Attach(record.NodeServer, struct {
 		io.ReadWriter
 		io.Closer
-	}{host.Stream, conn}
-	b.Attach(record.NodeServer, stream)
+	}{host.Stream, conn})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if _, err := b.Hellos(ctx, []string{record.NodeServer}); err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// TestToken: with the right token, requests and replies follow the greeting.
+func TestToken(t *testing.T) {
+	at, _ := open(t, func(o *Options) { o.Token = "secret" })
 	var clock message.ClockReply
-	if err := b.Call(ctx, record.NodeServer, "clock", struct{}{}, &clock); err != nil || clock.NowNs == 0 {
+	if err := join(t, at, "secret").Call(t.Context(), record.NodeServer, "clock", struct{}{}, &clock); err != nil || clock.NowNs == 0 {
 		t.Errorf("%+v, %v", clock, err)
 	}
 }
