@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -290,6 +291,31 @@ func TestUnproven(t *testing.T) {
 	r.hears(iperf3.TestStart)
 	if got := ask("127.0.0.1", hello); len(got) > 0 {
 		t.Errorf("to one too many, the answer is %q", got)
+	}
+}
+
+// TestHelloTwice: a client's port gets one stream, however often it asks.
+func TestHelloTwice(t *testing.T) {
+	l, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dial(t, strconv.Itoa(l.Addr().Port))
+	control, err := l.tcp.AcceptTCP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	s := &server{listener: l, ctx: t.Context(), asking: map[netip.Addr]*test{}}
+	asking := newTest(s, control, iperf3.NewCookie())
+	s.asking[asking.from.Addr()] = asking
+	defer drain(asking.asks, func(conn *net.UDPConn) { conn.Close() })
+	for i, port := range []uint16{40001, 40001, 40002, 40001, 40002} {
+		s.hello(netip.AddrPortFrom(asking.from.Addr(), port))
+		if want := min(1+i/2, 2); len(asking.asks) != want {
+			t.Errorf("after question %d: %d streams, want %d", i+1, len(asking.asks), want)
+		}
 	}
 }
 

@@ -205,13 +205,15 @@ func (s *server) greet() {
 }
 
 // hello gives a stream to the test that waits for one from this address. All else
-// is ignored.
+// is ignored, also a datagram that asks again for a stream that there is: the network, or
+// a client that was not answered yet, may have sent it twice.
 func (s *server) hello(from netip.AddrPort) {
 	from = socket.Unmap(from)
 	s.mu.Lock()
 	t := s.asking[from.Addr()]
+	again := t != nil && t.askers[from]
 	s.mu.Unlock()
-	if t == nil || len(t.asks) == cap(t.asks) {
+	if t == nil || again || len(t.asks) == cap(t.asks) {
 		return
 	}
 	// Its own socket with the same port, at the address that the client knows.
@@ -226,6 +228,7 @@ func (s *server) hello(from netip.AddrPort) {
 	s.mu.Lock()
 	if s.asking[from.Addr()] == t {
 		t.asks <- conn // there is room: nothing else fills it
+		t.askers[from] = true
 	} else {
 		conn.Close()
 	}

@@ -46,8 +46,9 @@ type test struct {
 	// its connection has been closed for another.
 	inside func() bool
 
-	arrivals chan arrival      // TCP streams
-	asks     chan *net.UDPConn // UDP streams
+	arrivals chan arrival            // TCP streams
+	asks     chan *net.UDPConn       // UDP streams
+	askers   map[netip.AddrPort]bool // those of the UDP streams so far; guarded by the server's mu
 	heard    chan heard
 
 	flows   atomic.Pointer[engine] // the same, for Moved and Flows
@@ -70,7 +71,7 @@ func newTest(s *server, conn *net.TCPConn, cookie iperf3.Cookie) *test {
 	return &test{
 		server: s, conn: conn, cookie: cookie, from: socket.AddrPort(conn.RemoteAddr()),
 		arrivals: make(chan arrival, 2*iperf3.MaxStreams), asks: make(chan *net.UDPConn, 2*iperf3.MaxStreams),
-		heard: make(chan heard, 1),
+		askers: map[netip.AddrPort]bool{}, heard: make(chan heard, 1),
 	}
 }
 
