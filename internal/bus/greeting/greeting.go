@@ -6,7 +6,8 @@
 // keyed hash (HMAC-SHA256, RFC 2104), for the TLS connection that the stream becomes then.
 // Without a token, and over the connections of flows, nothing is encrypted.
 //
-// Except for Dial it sets no time limits (the caller's deadlines do).
+// Except for Dial it sets no time limits (the caller's deadlines do). A Queue bounds the
+// connections that have not identified themselves yet.
 package greeting
 
 import (

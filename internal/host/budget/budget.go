@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 )
@@ -128,22 +129,10 @@ type Budget struct {
 	sources map[netip.Addr]int64 // clients by Source
 }
 
-// Source is what shares are for: an IPv4 address, or the /64 of an IPv6 address, of which
-// one host may have all.
-func Source(a netip.Addr) netip.Addr {
-	a = a.Unmap().WithZone("")
-	if a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return a
-}
-
 // Admit accepts a client, unless all places are taken or its source has its share: a source
 // gets no more places than it leaves to others.
 func (b *Budget) Admit(from netip.Addr) (*Account, error) {
-	source := Source(from)
+	source := greeting.Source(from)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch has, free := b.sources[source], b.All[Clients]-b.used[Clients]; {

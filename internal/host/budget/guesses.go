@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/model/unit"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // Wrong notes a wrong guess.
-func (g *Guesses) Wrong(from netip.Addr) { g.wrong(Source(from), time.Now()) }
+func (g *Guesses) Wrong(from netip.Addr) { g.wrong(greeting.Source(from), time.Now()) }
 
 func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	g.mu.Lock()
@@ -49,7 +50,9 @@ func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 }
 
 // Refused is why a source may not try now; empty: it may.
-func (g *Guesses) Refused(from netip.Addr) string { return g.refused(Source(from), time.Now()) }
+func (g *Guesses) Refused(from netip.Addr) string {
+	return g.refused(greeting.Source(from), time.Now())
+}
 
 func (g *Guesses) refused(source netip.Addr, now time.Time) string {
 	g.mu.Lock()

@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"linerate/internal/host/budget"
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/socket"
 )
 
 // The bounds of the HTTP server. Prometheus gives up after 10 s by default (scrape_timeout).
 const (
-	mostConnections = 32 // a quarter of them from one source (budget.Queue)
+	mostConnections = 32 // a quarter of them from one source (greeting.Queue)
 	mostHeader      = 16 << 10
 	headerTimeout   = 5 * time.Second
 	answerTimeout   = 10 * time.Second // from a request's header to the metrics
@@ -86,7 +86,7 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of clients that do not speak HTTP
 	}
 	defer context.AfterFunc(ctx, func() { s.Close() })()
-	err := s.Serve(&listener{l, budget.NewQueue(mostConnections)})
+	err := s.Serve(&listener{l, greeting.NewQueue(mostConnections)})
 	s.Close()
 	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {
 		return nil
@@ -98,7 +98,7 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 // that has the most.
 type listener struct {
 	*net.TCPListener
-	queue *budget.Queue
+	queue *greeting.Queue
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -118,7 +118,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 type connection struct {
 	*net.TCPConn
-	place *budget.Waiter
+	place *greeting.Waiter
 }
 
 func (c *connection) Close() error {

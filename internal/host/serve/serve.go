@@ -118,7 +118,7 @@ type server struct {
 	port    int // of the first listener
 	ctx     context.Context
 	budget  *budget.Budget
-	pending *budget.Queue // connections that are not identified yet
+	pending *greeting.Queue // connections that are not identified yet
 	guesses budget.Guesses
 	// reporting has an element while a session is reported.
 	reporting chan struct{}
@@ -141,7 +141,7 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	defer cancel(nil)
 	s := &server{
 		options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx,
-		budget: budget.New(options.Clients, options.Bounds), pending: budget.NewQueue(budget.Pending()), reporting: make(chan struct{}, 1),
+		budget: budget.New(options.Clients, options.Bounds), pending: greeting.NewQueue(budget.Pending()), reporting: make(chan struct{}, 1),
 	}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
@@ -198,7 +198,7 @@ func (s *server) receive(conn *net.TCPConn) {
 }
 
 // greet identifies a connection, and serves it.
-func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *budget.Waiter) {
+func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.Waiter) {
 	host := greeting.Server{Token: s.options.Token, Name: s.name, Iperf3: s.iperf3Elsewhere()}
 	allowed := s.allowed(from.Addr())
 	switch {

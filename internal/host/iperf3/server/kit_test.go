@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/bus/greeting"
 	"linerate/internal/host/budget"
 	"linerate/internal/model/message"
 )
@@ -19,7 +20,7 @@ func open(t *testing.T, address string, change func(*Options), stop ...<-chan st
 	o := Options{
 		Allowed:   func(netip.Addr) bool { return true },
 		Admit:     func(Client, netip.Addr, budget.Use) (func(), error) { return func() {}, nil },
-		Pending:   budget.NewQueue(1024),
+		Pending:   greeting.NewQueue(1024),
 		Guesses:   new(budget.Guesses),
 		Bounds:    message.Bounds{Flows: 128, DurationS: 60},
 		OnSession: func(v Session) { reported <- v },

@@ -45,7 +45,7 @@ type Options struct {
 	// Guesses limits wrong passwords.
 	Guesses *budget.Guesses
 	// Pending holds connections without a test.
-	Pending *budget.Queue
+	Pending *greeting.Queue
 	// Bounds are for each client.
 	Bounds message.Bounds
 	// Users are those who may run tests; nil: all.
@@ -177,7 +177,7 @@ type arrival struct {
 }
 
 // handle handles one connection: a stream of a test that expects it, or a client.
-func (s *server) handle(a arrival, waiter *budget.Waiter) {
+func (s *server) handle(a arrival, waiter *greeting.Waiter) {
 	defer waiter.Leave()
 	conn := a.conn
 	// A connection that says nothing is closed with the server.

@@ -1,4 +1,4 @@
-package budget
+package greeting
 
 import (
 	"container/list"
@@ -103,4 +103,16 @@ func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting
+}
+
+// Source is what shares are for: an IPv4 address, or the /64 of an IPv6 address, of which
+// one host may have all.
+func Source(a netip.Addr) netip.Addr {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
 }
