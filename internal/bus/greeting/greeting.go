@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"linerate/internal/model/message"
 	"linerate/internal/model/plain"
@@ -29,6 +30,9 @@ import (
 // protocolVersion is the version of what conductors and servers send each other. It is raised
 // with each change that the other side would not understand.
 const protocolVersion = 2
+
+// Timeout is how long a server waits for a connection to identify itself.
+const Timeout = 10 * time.Second
 
 // nonceBytes is the size of a challenge.
 const nonceBytes = 32

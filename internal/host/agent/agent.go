@@ -25,6 +25,7 @@ import (
 	"linerate/internal/host/iperf3/client"
 	"linerate/internal/host/service"
 	"linerate/internal/host/snmpd"
+	"linerate/internal/host/socket"
 	"linerate/internal/host/traffic"
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/proc"
@@ -61,6 +62,7 @@ type agent struct {
 	services service.Set
 	attacks  *attack.Engine // nil: the host is not a lab's
 	client   *Client        // set where the conductor is not the host's own
+	access   socket.Access  // of worker processes
 
 	engineMu          sync.Mutex
 	engine            *traffic.Engine                // the current trial's; nil between trials
@@ -279,6 +281,7 @@ func (a *agent) trial() *traffic.Engine {
 		if a.manager != nil { // the host is the conductor's own
 			a.engine.WithTools()
 		}
+		a.engine.WithAccess(a.access)
 	}
 	return a.engine
 }

@@ -74,15 +74,15 @@ type Summary struct {
 	Refused error
 }
 
-// NewClient makes a client that has been accepted, with its account. The others are what
-// other clients of this process have moved so far.
-func NewClient(account *budget.Account, bounds message.Bounds, others func() record.OtherFlows) (*Client, error) {
+// NewClient makes a client that has been accepted, with its account and the connections that
+// worker processes take. The others are what other clients of this process have moved so far.
+func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() record.OtherFlows) (*Client, error) {
 	reader, err := counters.New()
 	if err != nil {
 		return nil, err
 	}
 	g := &Client{
-		agent:   &agent{node: record.NodeServer, reader: reader},
+		agent:   &agent{node: record.NodeServer, reader: reader, access: access},
 		account: account, readings: account.Lease(), turn: make(chan struct{}, 1), alone: make(chan struct{}, 1),
 		bounds: bounds, others: others, every: 2 * time.Second, idle: idle, last: time.Now(),
 	}

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/budget"
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -29,7 +30,7 @@ func visiting(t *testing.T, bounds message.Bounds, prepare func(*Client)) (*Clie
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewClient(account, bounds, func() record.OtherFlows { return record.OtherFlows{} })
+	g, err := NewClient(account, bounds, socket.Access{}, func() record.OtherFlows { return record.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/budget"
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -128,7 +129,7 @@ func TestExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewClient(account, wide, func() record.OtherFlows { return record.OtherFlows{} })
+	g, err := NewClient(account, wide, socket.Access{}, func() record.OtherFlows { return record.OtherFlows{} })
 	if err != nil {
 		t.Fatal(err)
 	}

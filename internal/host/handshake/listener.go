@@ -25,8 +25,9 @@ type Listener struct {
 
 // Handler decides which clients a Listener accepts.
 type Handler struct {
-	// Allowed says whether an address is served; nil: every address is.
-	Allowed func(netip.Addr) bool
+	// Allowed says whether an address of this host, invalid where the system does not say which,
+	// serves one of a client; nil: each serves every one.
+	Allowed func(at, from netip.Addr) bool
 	// Expects reports whether a flow with this cookie waits for its client.
 	Expects func(message.Cookie) bool
 	// Accept is called with a client that has shown a flow's cookie.
@@ -88,11 +89,14 @@ func (d *Listener) Serve(g Handler) {
 			continue
 		}
 		f, ok := decode(buffer[:n])
-		if !ok || g.Allowed != nil && !g.Allowed(from.Addr().Unmap()) || !g.Expects(f.flow) {
+		if !ok || !g.Expects(f.flow) {
 			continue
 		}
-		at, now := sock.PktinfoAddress(control[:c]), socket.Now()
-		switch plain := socket.Unmap(from); f.kind {
+		at, plain, now := sock.PktinfoAddress(control[:c]), socket.Unmap(from), socket.Now()
+		if g.Allowed != nil && !g.Allowed(at, plain.Addr()) {
+			continue
+		}
+		switch f.kind {
 		case kindHello:
 			f.kind, f.cookie = kindChallenge, d.cookies.cookie(plain, f.flow, now)
 			_, _, _ = d.conn.WriteMsgUDPAddrPort(f.encode(), sock.Pktinfo(at, d.six), from)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
@@ -146,13 +147,19 @@ func TestListenerCookies(t *testing.T) {
 	}
 }
 
-// TestListenerAllows: a host that is not allowed gets nothing, whatever it shows.
+// TestListenerAllows: a host that is not allowed gets nothing, whatever it shows, nor does one
+// that asks at an address that serves none.
 func TestListenerAllows(t *testing.T) {
 	flowCookie := message.Cookie{7}
-	handler := newHost(flowCookie).handler()
-	handler.Allowed = func(a netip.Addr) bool { return !a.IsLoopback() }
-	d := open(t, handler)
-	if b := ask(t, dialed(t, d.Addr()), frame{kind: kindHello, flow: flowCookie}.encode(), 50*time.Millisecond); b != nil {
-		t.Errorf("answered by %q", b)
+	for name, allowed := range map[string]func(at, from netip.Addr) bool{
+		"from": func(_, from netip.Addr) bool { return !from.IsLoopback() },
+		"at":   func(at, _ netip.Addr) bool { return netlink.Available && !at.IsLoopback() },
+	} {
+		handler := newHost(flowCookie).handler()
+		handler.Allowed = allowed
+		d := open(t, handler)
+		if b := ask(t, dialed(t, d.Addr()), frame{kind: kindHello, flow: flowCookie}.encode(), 50*time.Millisecond); b != nil {
+			t.Errorf("%s: answered by %q", name, b)
+		}
 	}
 }

@@ -126,7 +126,7 @@ func (s *server) allowedFD(fd int) bool {
 		return true
 	}
 	_, from := sock.Addresses(fd)
-	return s.allowed(from.Addr())
+	return s.access.AllowsFrom(from.Addr())
 }
 
 // offerSocket gives a connection to the conductor that expects its cookie, which has

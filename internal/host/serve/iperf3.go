@@ -26,7 +26,7 @@ func (s *server) serveIperf3() {
 	}
 	// It ends with the server; before that, nothing ends it.
 	_ = iperf3.Serve(s.ctx, s.options.Iperf3.Listener, iperf3.Options{
-		Allowed: s.allowed,
+		Allowed: s.access.AllowsFrom,
 		Admit:   s.admitIperf3, Pending: s.pending, Guesses: &s.guesses,
 		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed, Linerate: s.linerateElsewhere(closed == ""),
 		OnSession: s.reportIperf3,

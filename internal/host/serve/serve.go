@@ -36,8 +36,6 @@ import (
 )
 
 const (
-	// greetingTimeout is how long a connection may take to identify itself.
-	greetingTimeout = 10 * time.Second
 	// stopTimeout is how long sessions may take to end with the server; those that take
 	// longer end with the process.
 	stopTimeout = 1500 * time.Millisecond
@@ -117,6 +115,7 @@ type server struct {
 	name    string
 	port    int // of the first listener
 	ctx     context.Context
+	access  socket.Access // to worker processes, too
 	budget  *budget.Budget
 	pending *greeting.Queue // connections that are not identified yet
 	guesses budget.Guesses
@@ -141,6 +140,7 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	defer cancel(nil)
 	s := &server{
 		options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx,
+		access: socket.Access{At: addressesOf(listeners), From: options.Allow},
 		budget: budget.New(options.Clients, options.Bounds), pending: greeting.NewQueue(budget.Pending()), reporting: make(chan struct{}, 1),
 	}
 	defer context.AfterFunc(ctx, func() {
@@ -161,7 +161,8 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	var accepting sync.WaitGroup
 	for _, l := range listeners {
 		accepting.Go(func() {
-			l.udp.Serve(handshake.Handler{Allowed: s.allowed, Expects: s.expects, Accept: s.acceptFlow})
+			allowed := func(_, from netip.Addr) bool { return s.access.AllowsFrom(from) }
+			l.udp.Serve(handshake.Handler{Allowed: allowed, Expects: s.expects, Accept: s.acceptFlow})
 		})
 		accepting.Go(func() {
 			cancel(s.acceptAll(l.TCPListener))
@@ -200,7 +201,7 @@ func (s *server) receive(conn *net.TCPConn) {
 // greet identifies a connection, and serves it.
 func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.Waiter) {
 	host := greeting.Server{Token: s.options.Token, Name: s.name, Iperf3: s.iperf3Elsewhere()}
-	allowed := s.allowed(from.Addr())
+	allowed := s.access.AllowsFrom(from.Addr())
 	switch {
 	case !allowed:
 		host.Closed = fmt.Sprintf("%s is not among the addresses that this server allows", from.Addr())
@@ -211,7 +212,7 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.
 	}
 	// A connection that says nothing is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
-	err := conn.SetDeadline(time.Now().Add(greetingTimeout))
+	err := conn.SetDeadline(time.Now().Add(greeting.Timeout))
 	var peer greeting.Peer
 	var welcome func() error
 	if err == nil {
@@ -245,9 +246,18 @@ func (s *server) greet(conn *net.TCPConn, from netip.AddrPort, waiter *greeting.
 	}
 }
 
-func (s *server) allowed(from netip.Addr) bool {
-	return len(s.options.Allow) == 0 ||
-		slices.ContainsFunc(s.options.Allow, func(p netip.Prefix) bool { return p.Contains(from.WithZone("")) })
+// addressesOf is where listeners listen; nil: at all addresses of this host.
+func addressesOf(listeners []Listener) (at []netip.Addr) {
+	for _, l := range listeners {
+		own := socket.AddrPort(l.Addr()).Addr()
+		if own.IsUnspecified() {
+			return nil
+		}
+		if !slices.Contains(at, own) {
+			at = append(at, own)
+		}
+	}
+	return at
 }
 
 func (s *server) report(v Session) {
@@ -306,7 +316,7 @@ func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welc
 	}
 	defer account.Close()
 	var g *agent.Client
-	g, err = agent.NewClient(account, s.options.Bounds, func() record.OtherFlows { return s.others(g) })
+	g, err = agent.NewClient(account, s.options.Bounds, s.access, func() record.OtherFlows { return s.others(g) })
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(stream, err.Error())
 	}

@@ -25,6 +25,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/foreign"
 	"linerate/internal/host/handshake"
+	"linerate/internal/host/socket"
 	"linerate/internal/host/stream"
 	"linerate/internal/host/transaction"
 	"linerate/internal/kernel/proc"
@@ -108,6 +109,10 @@ func (e *Engine) WithTools() *Engine {
 	}
 	return e
 }
+
+// WithAccess has worker processes take only connections that access allows. It is called before
+// flows are requested.
+func (e *Engine) WithAccess(access socket.Access) { e.transaction.WithAccess(access) }
 
 // Printed is what other programs have printed; see foreign.Engine.
 func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {

@@ -60,9 +60,18 @@ func (f *rrFlow) closeListener() {
 	}
 }
 
-// maxPending is how many accepted connections may have shown no cookie at a time; when
-// one more comes, another of them is closed.
+// maxPending is how many accepted connections may have shown no cookie at a time, a quarter of
+// them from one source (greeting.Queue).
 const maxPending = 1024
+
+// greetingTimeout is how long each of them may take; tests have less patience.
+var greetingTimeout = greeting.Timeout
+
+// pendingConn is one of them.
+type pendingConn struct {
+	place *greeting.Waiter
+	until int64
+}
 
 // accept accepts the flow's connections, which inherit the listener's options, and
 // closes the listener.
@@ -75,9 +84,15 @@ func (f *rrFlow) accept(listener int) {
 	}
 	// Connections that have shown no cookie yet: the kernel defers nothing when it sends
 	// SYN cookies (tcp_syncookies).
-	pending := map[int]bool{}
+	queue, pending := greeting.NewQueue(maxPending), map[int]pendingConn{}
+	leave := func(fd int) {
+		if p, waits := pending[fd]; waits {
+			p.place.Leave()
+			delete(pending, fd)
+		}
+	}
 	drop := func(fd int) {
-		delete(pending, fd)
+		leave(fd)
 		sock.CloseSocket(fd)
 	}
 	defer func() {
@@ -86,22 +101,34 @@ func (f *rrFlow) accept(listener int) {
 		}
 	}()
 	admit := func(fd int) {
+		_, waits := pending[fd]
 		switch shown, wait := f.showsCookie(fd); {
 		case shown && f.arrived.Load() < int64(f.connections()):
-			if pending[fd] {
+			if waits {
 				waiting.Remove(fd)
-				delete(pending, fd)
+				leave(fd)
 			}
 			f.arrived.Add(1)
 			f.assign(fd)
-		case wait && pending[fd]:
+		case wait && waits:
 		case wait && waiting.Add(fd, int32(fd)) == nil:
-			pending[fd] = true
+			_, remote := sock.Addresses(fd)
+			place := queue.Enter(remote.Addr(), func() { drop(fd) })
+			pending[fd] = pendingConn{place, socket.Now() + int64(greetingTimeout)}
 		default:
 			drop(fd)
 		}
 	}
+	looked := socket.Now() // for those that have had their time
 	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
+		if now := socket.Now(); now-looked > int64(checkInterval) {
+			looked = now
+			for fd, p := range pending {
+				if now > p.until {
+					drop(fd)
+				}
+			}
+		}
 		var fd int
 		fd, err = sock.Accept(listener)
 		switch {
@@ -115,13 +142,11 @@ func (f *rrFlow) accept(listener int) {
 		case isTemporary(err), err == syscall.ECONNABORTED: // reset while it waited
 			err = nil
 		case err == nil:
-			for other := range pending { // any, when there are too many
-				if len(pending) < maxPending {
-					break
-				}
-				drop(other)
+			if local, remote := sock.Addresses(fd); f.engine.access.Allows(local.Addr(), remote.Addr()) {
+				admit(fd)
+			} else {
+				closeReset(fd)
 			}
-			admit(fd)
 		}
 	}
 	if err != nil {

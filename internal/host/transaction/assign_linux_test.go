@@ -5,6 +5,7 @@ package transaction
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"testing"
 	"time"
@@ -87,6 +88,97 @@ func openOwnPort(t *testing.T) {
 	eventually(t, "the flow has its connection", e.Settled)
 	if end := e.Read()[0]; end.Error != nil || end.Transactions.Connections != 1 {
 		t.Errorf("%+v, %+v", end, end.Transactions)
+	}
+}
+
+// TestOwnPortAccess: a worker process of a serving host takes connections at the server's
+// addresses, from those that it allows.
+func TestOwnPortAccess(t *testing.T) {
+	address := netip.MustParseAddr
+	for name, c := range map[string]struct {
+		access         socket.Access
+		listens        netip.Addr
+		refused, taken [2]netip.Addr // to, from
+	}{
+		"from": {
+			socket.Access{At: []netip.Addr{loopback}, From: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}}, loopback,
+			[2]netip.Addr{loopback, address("127.0.0.3")}, [2]netip.Addr{loopback, address("127.0.0.2")},
+		},
+		"at": {
+			socket.Access{At: []netip.Addr{loopback, address("127.0.0.2")}}, netip.IPv6Unspecified(),
+			[2]netip.Addr{address("127.0.0.3"), loopback}, [2]netip.Addr{address("127.0.0.2"), loopback},
+		},
+	} {
+		for _, protocol := range []string{flow.RR, flow.UDPRR} {
+			t.Run(name+" "+protocol, func(t *testing.T) {
+				e, opener := engine(t), engine(t)
+				e.isWorker = true
+				request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol}, Cookie: message.Cookie{6}})[0]
+				l := e.handle(task{Listen: &assignment{Request: request, Access: c.access}}).Listening
+				if l.Error != nil || l.Local.Addr() != c.listens {
+					t.Fatalf("listening: %+v, want %s", l, c.listens)
+				}
+				open := func(ends [2]netip.Addr, timeout time.Duration) *message.Error {
+					o := request
+					o.Remote, o.Local = netip.AddrPortFrom(ends[0], l.Local.Port()), ends[1]
+					return opener.Connect(t.Context(), []message.FlowRequest{o}, timeout)[0].Error
+				}
+				// Over TCP the connection is open before it is reset.
+				if err := open(c.refused, 300*time.Millisecond); err == nil && protocol == flow.UDPRR || e.Settled() {
+					t.Errorf("what is not allowed is accepted: %v, %+v", err, e.Read()[0])
+				}
+				if err := open(c.taken, waitAtMost); err != nil {
+					t.Fatal(err)
+				}
+				eventually(t, "the flow has its connection", e.Settled)
+				if _, remote := e.All()[0].(*rrFlow).Addrs(); remote.Addr() != c.taken[1] {
+					t.Errorf("the connection is from %s, want %s", remote, c.taken[1])
+				}
+			})
+		}
+	}
+}
+
+// TestOwnPortPending: a connection that does not show the flow's cookie in its time is closed,
+// and sooner if its source has many.
+func TestOwnPortPending(t *testing.T) {
+	defer func(was time.Duration) { greetingTimeout = was }(greetingTimeout)
+	for _, c := range []struct {
+		name    string
+		timeout time.Duration
+		others  int
+	}{{"many", time.Hour, maxPending / 4}, {"long", 100 * time.Millisecond, 1}} {
+		greetingTimeout = c.timeout
+		e := engine(t)
+		e.isWorker = true
+		request := requests(1, message.FlowRequest{Cookie: message.Cookie{6}, Local: loopback})[0]
+		l := e.Listen(t.Context(), []message.FlowRequest{request})[0]
+		if l.Error != nil {
+			t.Fatal(l.Error)
+		}
+		cookie := greeting.CookieFrame(request.Cookie)
+		dial := func(shown []byte) net.Conn {
+			conn, err := net.Dial("tcp", l.Local.String())
+			if err == nil {
+				_, err = conn.Write(shown)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			return conn
+		}
+		first := dial(cookie[:3])
+		for range c.others {
+			dial(cookie[:3])
+		}
+		_ = first.SetReadDeadline(time.Now().Add(waitAtMost))
+		if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: it is not closed: %v", c.name, err)
+		}
+		dial(cookie)
+		eventually(t, "the flow has its connection", e.Settled)
+		e.Close() // it has read greetingTimeout
 	}
 }
 

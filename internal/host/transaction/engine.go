@@ -17,6 +17,7 @@ type Engine struct {
 	*flowset.Set[end]
 	isWorker bool // it is a worker process, and starts no others
 	part     part // which of a flow's connections are in this process
+	access   socket.Access
 }
 
 // end is one end of a flow, in this process (rrFlow) or in worker processes
@@ -39,6 +40,10 @@ func New() *Engine {
 	e.Set = flowset.New(e.newEnd)
 	return e
 }
+
+// WithAccess has worker processes, whose ports are their own, take only connections that access
+// allows. It is called before flows are requested.
+func (e *Engine) WithAccess(access socket.Access) { e.access = access }
 
 // Listen gets ready to respond: with a socket for each request, on a port that the
 // kernel chooses, at request.Local (invalid: every address of the host); a request with

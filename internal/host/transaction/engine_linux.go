@@ -16,7 +16,7 @@ import (
 // newEnd makes one end of a request's flow.
 func (e *Engine) newEnd(request message.FlowRequest) end {
 	if n := Processes(request); n > 1 && !e.isWorker {
-		return &processGroup{State: flowset.State{Request: request}, count: n}
+		return &processGroup{State: flowset.State{Request: request}, count: n, access: e.access}
 	}
 	return newFlow(e, request)
 }

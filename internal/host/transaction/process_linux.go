@@ -59,8 +59,9 @@ func Processes(request message.FlowRequest) int {
 // processes.
 type processGroup struct {
 	flowset.State
-	count int          // of processes
-	cpu   atomic.Int64 // ns that they have used, as of the latest reading
+	count  int          // of processes
+	cpu    atomic.Int64 // ns that they have used, as of the latest reading
+	access socket.Access
 
 	mu        sync.Mutex // held for assignments only
 	processes []*process
@@ -179,7 +180,7 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 }
 
 func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
-	return &assignment{Request: s.Request, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
+	return &assignment{Request: s.Request, Access: s.access, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
 }
 
 // listen has every process listen on a port of its own.

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"linerate/internal/host/socket"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -33,6 +34,7 @@ type task struct {
 // assignment is a process's part of a flow.
 type assignment struct {
 	Request   message.FlowRequest `json:"request"`
+	Access    socket.Access       `json:"access,omitzero"`
 	First     int64               `json:"first"`
 	Step      int64               `json:"step"`
 	TimeoutNs int64               `json:"timeout_ns,omitempty"`
@@ -77,8 +79,12 @@ func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {
 	case t.Listen != nil:
-		e.part = t.Listen.part()
-		r.Listening = e.Listen(ctx, []message.FlowRequest{t.Listen.Request})[0]
+		e.part, e.access = t.Listen.part(), t.Listen.Access
+		request := t.Listen.Request
+		if at := e.access.ListenAt(); at.IsValid() {
+			request.Local = at
+		}
+		r.Listening = e.Listen(ctx, []message.FlowRequest{request})[0]
 	case t.Connect != nil:
 		e.part = t.Connect.part()
 		r.Opened = e.Connect(ctx, []message.FlowRequest{t.Connect.Request}, time.Duration(t.Connect.TimeoutNs))[0]
