@@ -116,10 +116,12 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 // Adopt makes a flow of a connection that the caller has opened with Dial and on
 // which it has said what the peer expects first. It belongs to the engine then,
 // also if an error is returned. piece is how much a sender hands to the kernel at a
-// time; 0: what costs least.
+// time, in writes of 128 KiB at most; 0: what costs least.
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int) error {
 	f := newFlow(request)
-	f.piece = min(piece, chunkBytes)
+	if request.Sends {
+		f.piece = piece
+	}
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn, nil) }, func() { e.run(f) })
 	if errors.Is(err, flowset.ErrClosed) {
 		socket.Reset(conn)

@@ -42,7 +42,7 @@ func (t *tally) count(bytes int, began, at int64) {
 }
 
 // A backend makes the mover of a flow's request. What the system refuses is replaced by
-// plain writes, and noted. piece is the size of a plain write; 0: chunkBytes.
+// plain writes, and noted. piece is how much a sender writes at a time; 0: what costs least.
 type backend func(request message.FlowRequest, piece int) mover
 
 // A mover moves the bytes of one connection, one way, and adds them to its tally.
@@ -68,7 +68,7 @@ type method struct {
 // pieceBytes is the size of a plain write.
 func pieceBytes(piece int) int {
 	if piece > 0 {
-		return piece
+		return min(piece, chunkBytes)
 	}
 	return chunkBytes
 }

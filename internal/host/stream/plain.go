@@ -61,9 +61,10 @@ func (p *pace) due(at int64) (bytes, when int64) {
 	return 0, next
 }
 
-// did notes what became of a call that was to move so many bytes.
+// did notes what became of the wish to move so many bytes. It has waited if it took longer
+// than they last at the rate.
 func (p *pace) did(bytes, wanted, began, at int64) {
-	if p.moved += bytes; bytes < wanted || at-began > tickNs {
+	if p.moved += bytes; bytes < wanted || at-began > max(tickNs, int64(float64(wanted)/p.bytesPerNs)) {
 		p.from, p.moved = at, 0
 	}
 }
@@ -74,7 +75,7 @@ func (p *pace) did(bytes, wanted, began, at int64) {
 type plain struct {
 	how   method
 	rate  unit.BitRate // 0: as fast as it can
-	piece int          // of each write or read on a schedule; 0: what the rate makes of a tick
+	piece int          // that is moved at once on a schedule; 0: what the rate makes of a tick
 }
 
 // programRate is what a request's program moves at most; 0: no cap.
@@ -122,10 +123,13 @@ func (r plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	return r.move(s, 0, t, func(most int64) (int, error) { return c.Read(buffer[:most]) })
 }
 
-// move calls step when something is due, until the instant stop (0: never).
+// move calls step when something is due, until the instant stop (0: never). What is due is
+// moved at once, by as many calls as it takes.
 func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
 	p := newPace(r.rate, r.piece, socket.Now())
-	for at := socket.Now(); !s.Quit.Load() && (stop == 0 || at < stop); {
+	at := socket.Now()
+	ends := func() bool { return s.Quit.Load() || stop != 0 && at >= stop }
+	for !ends() {
 		wanted := int64(r.how.call)
 		if r.rate > 0 {
 			bytes, when := p.due(at)
@@ -137,19 +141,24 @@ func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int
 				at = socket.Now()
 				continue
 			}
-			wanted = min(bytes, chunkBytes)
+			wanted = bytes
 		}
-		n, err := step(wanted)
-		began := at
-		at = socket.Now()
-		t.count(n, began, at)
-		p.did(int64(n), wanted, began, at)
-		switch {
-		case errors.Is(err, io.EOF), stop != 0 && errors.Is(err, os.ErrDeadlineExceeded):
-			return nil
-		case err != nil:
-			return err
+		began, moved := at, int64(0)
+		for short := false; moved < wanted && !short && !ends(); {
+			most := min(wanted-moved, chunkBytes)
+			called := at
+			n, err := step(most)
+			at = socket.Now()
+			t.count(n, called, at)
+			moved, short = moved+int64(n), int64(n) < most
+			switch {
+			case errors.Is(err, io.EOF), stop != 0 && errors.Is(err, os.ErrDeadlineExceeded):
+				return nil
+			case err != nil:
+				return err
+			}
 		}
+		p.did(moved, wanted, began, at)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/host/flowset"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
@@ -48,6 +49,18 @@ func TestPace(t *testing.T) {
 	if bytes, when := p.due(10_000*ms + 10); bytes != 0 || when < 10_001*ms-10 || when > 10_001*ms+20 {
 		t.Errorf("then: %d bytes, at %d; want none before %d", bytes, when, 10_001*ms)
 	}
+	// A burst that takes less than it lasts at the rate has not waited.
+	const burst = 10 * chunkBytes
+	p = newPace(80e6, burst, 0)
+	lasts := int64(burst) * ms / 10_000
+	at := lasts + 10
+	if bytes, _ := p.due(at); bytes != burst {
+		t.Errorf("a burst: %d bytes due, want %d", bytes, burst)
+	}
+	p.did(burst, burst, at, at+lasts/2)
+	if bytes, when := p.due(at + lasts/2); bytes != 0 || when < 2*lasts || when > 2*lasts+10 {
+		t.Errorf("after a burst: %d bytes, at %d; want none before %d", bytes, when, 2*lasts)
+	}
 	for _, c := range []struct {
 		rate  unit.BitRate
 		asked int
@@ -63,6 +76,28 @@ func TestPace(t *testing.T) {
 		if bytes, when := p.due(0); bytes != 0 || float64(when)*float64(c.rate)/8e9 < float64(c.want)-1 {
 			t.Errorf("%v in pieces of %d: %d bytes at once, the next at %d ns", c.rate, c.asked, bytes, when)
 		}
+	}
+}
+
+// TestBurst: a piece that is larger than a write goes out at once, in several.
+func TestBurst(t *testing.T) {
+	const writes, rate = 8, 8 * chunkBytes * 8 // a piece each second
+	var s flowset.Signals
+	var calls []int64
+	mover := portable(message.FlowRequest{Sends: true, Spec: flow.Spec{WriteCap: rate}}, writes*chunkBytes).(plain)
+	err := mover.move(&s, 0, new(tally), func(most int64) (int, error) {
+		if most != chunkBytes {
+			t.Errorf("a write of %d bytes, want %d", most, chunkBytes)
+		}
+		calls = append(calls, sched.Now())
+		s.Quit.Store(len(calls) == writes)
+		return int(most), nil
+	})
+	if took := calls[len(calls)-1] - calls[0]; err != nil || len(calls) != writes || took > int64(time.Second)/2 {
+		t.Errorf("%v: %d writes of a piece in %v, want %d at once", err, len(calls), time.Duration(took), writes)
+	}
+	if got := mover.method().call; got != chunkBytes {
+		t.Errorf("calls of %d bytes are reported, want %d", got, chunkBytes)
 	}
 }
 

@@ -32,7 +32,7 @@ var options = []option{
 	{arguments: "-k 300 -l 8K", means: "ends after so many blocks"},
 	{arguments: "-P 3 -t 1", means: "so many streams in each direction", rate: 8},
 	{arguments: "-O 1 -t 1 -l 8K", means: "omits the first seconds"},
-	{arguments: "-l 1000 -t 1", means: "writes in blocks of this size"},
+	{arguments: "-l 1000 -t 1", means: "writes in blocks of this size; the server in writes of at most 128 KiB"},
 	{arguments: "-M 1000 -t 1", means: "segments of at most this size, both directions"},
 	{arguments: "-N -t 1", means: "no Nagle algorithm, both directions"},
 	{arguments: "-w 64K -t 1", means: "socket buffers of this size, both directions"},

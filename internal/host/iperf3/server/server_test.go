@@ -363,16 +363,18 @@ func TestCheck(t *testing.T) {
 }
 
 // TestPiece: a client's block is what is handed to the kernel at a time, or a burst of
-// them; a client that names no block leaves it to the stream.
+// them, if nothing bounds the rate; a client that names no block leaves it to the stream.
 func TestPiece(t *testing.T) {
 	for _, c := range []struct {
 		length, burst iperf3.Int
+		bound         float64
 		want          int
 	}{
-		{iperf3.DefaultLength, 0, 0}, {iperf3.DefaultLength, 1, 0}, {iperf3.DefaultLength, 2, 2 * iperf3.DefaultLength},
-		{100, 0, 100}, {1000, 3, 3000}, {iperf3.MaxTCPLength, iperf3.MaxBurst, iperf3.MaxTCPLength * iperf3.MaxBurst},
+		{iperf3.DefaultLength, 0, 0, 0}, {iperf3.DefaultLength, 1, 0, 0}, {iperf3.DefaultLength, 2, 0, 2 * iperf3.DefaultLength},
+		{100, 0, 0, 100}, {1000, 3, 0, 3000}, {iperf3.MaxTCPLength, iperf3.MaxBurst, 0, iperf3.MaxTCPLength * iperf3.MaxBurst},
+		{1000, 3, 1e9, 3000}, {iperf3.DefaultLength, 2, 1e9, iperf3.DefaultLength}, {iperf3.MaxTCPLength, 0, 1e9, iperf3.DefaultLength},
 	} {
-		test := &test{p: iperf3.Parameters{Length: c.length, Burst: c.burst}}
+		test := &test{p: iperf3.Parameters{Length: c.length, Burst: c.burst}, server: &server{options: Options{Bounds: message.Bounds{RateBps: c.bound}}}}
 		if got := test.piece(); got != c.want {
 			t.Errorf("blocks of %d, %d at once: pieces of %d bytes, want %d", c.length, c.burst, got, c.want)
 		}

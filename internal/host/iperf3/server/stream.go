@@ -129,12 +129,17 @@ func available(name string) bool {
 }
 
 // piece is how much a TCP stream writes at a time: the client's block, or several if
-// it asked for bursts; 0: it asked for neither.
+// it asked for bursts; 0: it asked for neither. A piece goes out as fast as it can: with a
+// bound of the rate it is no more than iperf3's usual block.
 func (t *test) piece() int {
 	if t.p.Length == iperf3.DefaultLength && t.p.Burst <= 1 {
 		return 0
 	}
-	return int(t.p.Length * max(1, t.p.Burst))
+	piece := t.p.Length * max(1, t.p.Burst)
+	if t.server.options.Bounds.RateBps > 0 {
+		piece = min(piece, iperf3.DefaultLength)
+	}
+	return int(piece)
 }
 
 // rate is what each stream in a direction may carry; 0: any rate.
