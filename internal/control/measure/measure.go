@@ -446,7 +446,7 @@ func (s *session) lingering(ctx context.Context) context.Context {
 // mostSamples is how many samples a window has: as many as the server's reply has room for.
 func (s *session) mostSamples() time.Duration {
 	const most, least = 500, 2
-	each := len(s.planned()) + max(0, min(s.hellos[record.NodeServer].Counted, samplesBytes))
+	each := max(1, len(s.planned())+max(0, min(s.hellos[record.NodeServer].Counted, samplesBytes)))
 	return time.Duration(max(least, min(most, samplesBytes/(each*sampleBytes))))
 }
 
