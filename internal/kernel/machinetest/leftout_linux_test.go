@@ -15,14 +15,21 @@ var packagesLeftOut = map[string]string{
 // measures is the reason of what asserts ratios of rates and times.
 const measures = "measures, and a machine's CPUs are emulated or one"
 
-// What user-mode Linux of Debian is built without.
+// What user-mode Linux of Debian lacks.
 const (
-	noFirewall = "plants faults by nftables in tables of inet, which the kernel does not have; make faults runs them on this one"
+	noFirewall = "needs nftables' tables of inet, which the kernel does not have"
 	noTypes    = "the kernel does not tell its types (BTF)"
+	noTracing  = "stops ethtool at a system call by ptrace(2), which user-mode Linux needs for itself"
 )
+
+// onlyUserMode are reasons that hold for user-mode Linux alone.
+var onlyUserMode = []string{noFirewall, noTypes, noTracing}
 
 // testsLeftOut are not run in machines, by package, with the reason.
 var testsLeftOut = map[string]map[string]string{
+	"internal/control/tune": {
+		"TestKernelBounds": "compares with the bounds of present kernels: that of Linux 6.1 takes any tcp_reordering",
+	},
 	"internal/bus": {
 		"TestCallsThatCannotBeAnswered": "has 20 s for a reply of more than 64 MiB",
 		"TestHellos":                    "expects a message within 20 ms",
@@ -32,9 +39,30 @@ var testsLeftOut = map[string]map[string]string{
 		"TestSlow":    measures,
 	},
 	"internal/host/apply": {
+		"TestNFT":               noFirewall,
 		"TestCommands":          "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
 		"TestNetworkdApplies":   "tests what systemd-networkd applies, which needs seconds that it does not get there",
 		"TestNetworkdComplains": "tests what systemd-networkd reads, not the kernel",
+	},
+	"internal/host/forward": {
+		"TestForward": measures,
+	},
+	"internal/host/iperf3/server": {
+		"TestInterop": measures,
+	},
+	"internal/host/stream": {
+		"TestModeOnAWire": measures,
+	},
+	"internal/kernel/drops": {
+		"TestFull":          noTypes,
+		"TestNothingIsLeft": noTypes,
+		"TestReasons":       noTypes,
+	},
+	"internal/kernel/ethtool": {
+		"TestFlowRulesLikeEthtool": noTracing,
+	},
+	"internal/kernel/netlink": {
+		"TestNftables": noFirewall,
 	},
 	"internal/host/foreign": {
 		"TestPrograms": "runs nine programs at once, which do not keep their times on one CPU",
@@ -44,6 +72,7 @@ var testsLeftOut = map[string]map[string]string{
 		"TestFaults":        noFirewall,
 		"TestFirewallPlace": noFirewall,
 		"TestLLDPDaemon":    "needs lldpd, which the machine's tree need not have",
+		"TestSamplerFlows":  measures,
 		"TestPasted":        "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
 	},
 	"internal/host/linkemu": {
