@@ -101,7 +101,7 @@ const (
 
 // replyBytes bounds a reply of the server.
 func (s *session) replyBytes() int {
-	return onceBytes + len(s.planned())*edgesBytes + samplesBytes
+	return onceBytes + s.flows()*edgesBytes + samplesBytes
 }
 
 // Progress is the state of a measurement. Rates are those of the latest interval,
@@ -350,6 +350,18 @@ func (s *session) keepAlive(ctx context.Context) (leave func()) {
 	}
 }
 
+// flows is how many are measured together.
+func (s *session) flows() int {
+	n := s.options.Flows.Streams
+	if s.options.Flows.Direction == flow.Both {
+		n *= 2
+	}
+	if s.options.Latency {
+		n++
+	}
+	return n
+}
+
 // planned are all flows that are measured together.
 func (s *session) planned() []*trial.Flow {
 	if !s.options.Latency {
@@ -446,7 +458,7 @@ func (s *session) lingering(ctx context.Context) context.Context {
 // mostSamples is how many samples a window has: as many as the server's reply has room for.
 func (s *session) mostSamples() time.Duration {
 	const most, least = 500, 2
-	each := max(1, len(s.planned())+max(0, min(s.hellos[record.NodeServer].Counted, samplesBytes)))
+	each := max(1, s.flows()+max(0, min(s.hellos[record.NodeServer].Counted, samplesBytes)))
 	return time.Duration(max(least, min(most, samplesBytes/(each*sampleBytes))))
 }
 

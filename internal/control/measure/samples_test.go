@@ -3,7 +3,6 @@ package measure
 import (
 	"encoding/json"
 	"math"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -17,8 +16,7 @@ import (
 func TestSamplesFit(t *testing.T) {
 	session := func(streams, counted int, o Options) *session {
 		o.Flows = flow.Spec{Protocol: flow.TCP, Direction: flow.Write, Streams: streams}
-		at := netip.MustParseAddrPort("10.0.0.1:5202")
-		return &session{options: o, servers: []netip.AddrPort{at}, sources: []netip.Addr{at.Addr()}, hellos: map[string]message.Hello{record.NodeServer: {Counted: counted}}}
+		return &session{options: o, hellos: map[string]message.Hello{record.NodeServer: {Counted: counted}}}
 	}
 	o := Options{Duration: 5 * time.Minute, Interval: 100 * time.Millisecond}
 	for _, c := range []struct{ streams, counted int }{{1, 2}, {1, 300}, {128, 1000}, {1, math.MaxInt}, {1, -1}} {
