@@ -105,11 +105,16 @@ func holder(t *testing.T, path, with string) *exec.Cmd {
 // shortLease is that of the processes of these tests.
 const shortLease = 3 * time.Second
 
+// held keeps hold's manager from the garbage collector, which would close its files, the lock
+// and the pipe of renewals among them.
+var held *Manager
+
 func hold(path, with string) error {
 	m, err := Open(path, shortLease)
 	if err != nil {
 		return err
 	}
+	held = m
 	if _, _, err := applySettings(m, context.Background(), []setting.Setting{parameter(arpKey, "1")}, false); err != nil {
 		return err
 	}
