@@ -12,26 +12,31 @@ import (
 // outage is the least share of the window without a carrier that held a flow back.
 const outage = 0.1
 
+// drained is the most that a flow receives without a carrier, as a share of its rate at other
+// times: what was on its way arrives for a moment, and a busy host reads it late.
+const drained = 0.1
+
 // carrier is what shows that a flow was held back by an interface on its path that had no carrier,
-// or was down: nothing was received meanwhile. "": nothing does, such as of a flow that took
-// another path, or of a time that is shorter than the sampling interval.
+// or was down: next to nothing was received meanwhile. "": nothing does, such as of a flow that
+// took another path, or of a time that is shorter than the sampling interval.
 func (s scene) carrier(f record.Flow) string {
 	loss, at := s.carrierLoss(f)
 	receiver, _ := s.Reading(f.To)
 	if loss.ToS-loss.FromS < outage*s.WindowS || len(f.Bins) != len(receiver.Series) {
 		return ""
 	}
-	began, within := 0.0, false
+	var within, besides struct{ bytes, seconds float64 }
+	began := 0.0
 	for i, sample := range receiver.Series {
 		ended := float64(sample.AtNs-receiver.Begin.ScheduledNs) / 1e9
+		of := &besides
 		if began >= loss.FromS && ended <= loss.ToS {
-			if within = true; f.Bins[i] > 0 {
-				return ""
-			}
+			of = &within
 		}
+		of.bytes, of.seconds = of.bytes+float64(f.Bins[i]), of.seconds+ended-began
 		began = ended
 	}
-	if !within {
+	if within.seconds == 0 || within.bytes > 0 && within.bytes*besides.seconds >= drained*besides.bytes*within.seconds {
 		return ""
 	}
 	return fmt.Sprintf("%s for %s of the window of %s", at, unit.FormatSeconds(loss.ToS-loss.FromS), unit.FormatSeconds(s.WindowS))

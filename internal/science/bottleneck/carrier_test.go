@@ -26,6 +26,7 @@ func TestCarrier(t *testing.T) {
 		{"lost", 0, "", 0.4, false, 1, [2]int{8, 20}, true, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
 		{"lost, on a path that is not known", 0, "", 0.4, false, 1, [2]int{8, 20}, false, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
 		{"for a while, of which the intervals at its ends have some", 0, "", 0.43, false, 0.62, [2]int{9, 12}, true, NoCarrier, "had no carrier for 190 ms"},
+		{"before what was on its way had arrived", 0, "", 0.38, false, 1, [2]int{9, 20}, true, NoCarrier, "had no carrier for 620 ms"},
 		{"for less than an interval", 0, "", 0.43, false, 0.54, [2]int{}, true, FullLink, ""},
 		{"for an instant", 0, "", 0.95, false, 1, [2]int{19, 20}, true, FullLink, ""},
 		{"of a flow that took another path", 0, "", 0.4, false, 1, [2]int{}, true, FullLink, ""},
