@@ -76,7 +76,7 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 	case over == nil && max(len(usedOn(used, record.NodeClient)), len(usedOn(used, record.NodeServer))) > 1:
 		best := limits.Direct(0, limits.FrameOf(flows[0]), len(flows), flows[0].CapBps())
 		if best.Bps == 0 {
-			best.Why = "unknown: the flows use several interfaces, and not those of each flow are known at both ends"
+			best.Why = "unknown: the flows use several interfaces, and not all of them are known at both ends"
 		}
 		return best
 	default:

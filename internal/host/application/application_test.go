@@ -205,22 +205,9 @@ func TestHostile(t *testing.T) {
 		for _, spec := range []flow.Spec{{Protocol: flow.HTTP}, {Protocol: flow.HTTP2}, {Protocol: flow.HTTP, TLS: flow.TLSFull}, {Protocol: flow.SMTP}, {Protocol: flow.DNSTCP}, {Protocol: flow.DoT}} {
 			t.Run(spec.Protocol+spec.TLS+" "+name, func(t *testing.T) {
 				t.Parallel()
-				l, err := net.Listen("tcp", "127.0.0.1:0")
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { l.Close() })
-				go func() {
-					for {
-						c, err := l.Accept()
-						if err != nil {
-							return
-						}
-						go func() { defer c.Close(); serve(c) }()
-					}
-				}()
+				to := accepting(t, func(_ int, c net.Conn) { serve(c) })
 				began := time.Now()
-				e, failed := asking(t, spec, addressOf(t, l.Addr().String()))
+				e, failed := asking(t, spec, to)
 				if took := time.Since(began); took > 3*patience/4 {
 					t.Errorf("the first request took %v", took)
 				}

@@ -250,7 +250,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestOrder: frames that look the same, a letter, count as reordered if they are for certain.
+// TestOrder: frames that look the same count as reordered if they are for certain. Each letter is
+// one kind of frame.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		name, sent, arrived string

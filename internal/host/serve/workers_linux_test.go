@@ -6,12 +6,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/transaction"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -31,16 +31,7 @@ func TestMain(m *testing.M) {
 // TestWorkers: the ports of worker processes are at the server's address alone, for the
 // addresses that it allows.
 func TestWorkers(t *testing.T) {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	few := limit
-	few.Cur = 512 // for more connections than half of that there are processes
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+	kerneltest.Descriptors(t, 512) // for more connections than half of that there are processes
 	at, _ := open(t, func(o *Options) {
 		o.Bounds.Flows, o.Bounds.Connections = 64, 600 // with threads and memory for the processes
 		o.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}

@@ -5,11 +5,11 @@ package traffic
 import (
 	"context"
 	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"linerate/internal/host/transaction"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/proc"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -30,16 +30,7 @@ func TestMain(m *testing.M) {
 // TestProcessesCPU: the CPU time of worker processes is the generator's, which did
 // next to nothing itself.
 func TestProcessesCPU(t *testing.T) {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	few := limit
-	few.Cur = 512 // for more connections than half of that there are processes
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+	kerneltest.Descriptors(t, 512) // for more connections than half of that there are processes
 	client, server := New(), New()
 	t.Cleanup(client.Close)
 	t.Cleanup(server.Close)

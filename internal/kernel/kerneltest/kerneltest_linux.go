@@ -75,6 +75,21 @@ func namespaces(another uintptr) *syscall.SysProcAttr {
 	}
 }
 
+// Descriptors lets this process open so many at a time (RLIMIT_NOFILE) until the test ends.
+func Descriptors(t *testing.T, n uint64) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = n
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
+}
+
 // Do runs a command, fails the test if it fails, and returns its output. Tests use it to
 // prepare a host and to check it independently of linerate.
 func Do(t testing.TB, name string, arguments ...string) string {
