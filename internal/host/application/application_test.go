@@ -40,7 +40,6 @@ func stalling(t *testing.T) *httptest.Server {
 // TestStallIsSeen: of a server that stalls for a fifth of the time, the requests that fall
 // due meanwhile are late at an open loop, and at a closed loop hardly any is.
 func TestStallIsSeen(t *testing.T) {
-	t.Parallel()
 	s := stalling(t)
 	const length = 2 * time.Second
 	share := func(spec flow.Spec) float64 {
@@ -65,7 +64,6 @@ func TestStallIsSeen(t *testing.T) {
 // TestPoisson: arrivals are as many as the pace says, and as irregular as a Poisson
 // process is.
 func TestPoisson(t *testing.T) {
-	t.Parallel()
 	var times []time.Time
 	at := make(chan time.Time, 10_000)
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { at <- time.Now() }))
@@ -287,7 +285,6 @@ func TestNamesOfOutcomes(t *testing.T) {
 // server's delay is longer than a busy machine's own: requests that wait for a CPU are as slow
 // as they are measured, and would rightly be named.
 func TestSlow(t *testing.T) {
-	t.Parallel()
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		if n.Add(1)%250 == 0 {
