@@ -5,6 +5,7 @@ package packet
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,6 +45,9 @@ func Open(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("frames of up to %d bytes: expected %d to %d", o.Bytes, MinBytes, MaxBytes)
 	}
 	link, queued, err := describe(o.Interface)
+	for until := time.Now().Add(activation); err == nil && activating(link) && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		link, queued, err = describe(o.Interface)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +98,16 @@ func describe(name string) (link netlink.Link, queued bool, err error) {
 	}), nil
 }
 
+// activation is how long the kernel may take to activate an interface whose carrier has come.
+const activation = 2 * time.Second
+
+// activating: an interface has a carrier, and its queueing discipline still drops what it gets,
+// without an error: a kernel thread activates it (linkwatch_event, which sets the operational state
+// as well).
+func activating(link netlink.Link) bool {
+	return link.Up && link.Carrier && (link.OperState == "down" || link.OperState == "lowerlayerdown")
+}
+
 // sends reports why an interface does not send frames of up to so many bytes: some drivers
 // drop them without an error.
 func sends(link netlink.Link, bytes int) error {
@@ -103,6 +117,8 @@ func sends(link netlink.Link, bytes int) error {
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is not up"}
 	case !link.Carrier:
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it has no carrier: its other end is down, or no cable is plugged in"}
+	case activating(link):
+		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is " + link.OperState + ", though it has a carrier"}
 	case bytes > link.MTU+ethernet+tag:
 		return fmt.Errorf("%w: %d bytes, and the MTU of %d of %s allows %d, with a VLAN tag %d", ErrSize, bytes, link.MTU, link.Name, link.MTU+ethernet, link.MTU+ethernet+tag)
 	}
