@@ -2,6 +2,7 @@ package record
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/topology"
@@ -188,6 +189,44 @@ func addrOf(text string) netip.Addr {
 	}
 	alone, _ := netip.ParseAddr(strings.Trim(text, "[]"))
 	return alone.Unmap()
+}
+
+// BinEnds are the instants at which a flow's bins end, in seconds since the window began: those of
+// the samples that count it, of its receiver or else of its sender. Sampled is false if there are
+// none; then they are evenly spread.
+func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
+	for _, host := range []string{f.To, f.From} {
+		h, ok := t.Reading(host)
+		if !ok {
+			continue
+		}
+		ends = nil
+		at := 0 // samples mostly have the flows in one order
+		for _, s := range h.Series {
+			if at >= len(s.Flows) || s.Flows[at].ID != f.ID {
+				at = max(0, slices.IndexFunc(s.Flows, func(one FlowSample) bool { return one.ID == f.ID }))
+			}
+			if at < len(s.Flows) && s.Flows[at].ID == f.ID {
+				ends = append(ends, float64(s.AtNs-h.Begin.ScheduledNs)/1e9)
+			}
+		}
+		if len(ends) == len(f.Bins) && h.Begin.ScheduledNs > 0 {
+			return ends, true
+		}
+	}
+	var sum int64
+	for _, bytes := range f.Bins {
+		sum += bytes
+	}
+	parts := len(f.Bins) // the last ends with the window
+	if f.ReceivedBytes-sum > sum/int64(2*max(parts, 1)) {
+		parts++
+	}
+	ends = make([]float64, len(f.Bins))
+	for i := range ends {
+		ends[i] = t.WindowS * float64(i+1) / float64(parts)
+	}
+	return ends, false
 }
 
 // Over is the topology that the trial was made over: its own, or the run's.

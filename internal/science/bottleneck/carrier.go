@@ -21,14 +21,16 @@ const drained = 0.1
 // took another path, or of a time that is shorter than the sampling interval.
 func (s scene) carrier(f record.Flow) string {
 	loss, at := s.carrierLoss(f)
-	receiver, _ := s.Reading(f.To)
-	if loss.ToS-loss.FromS < outage*s.WindowS || len(f.Bins) != len(receiver.Series) {
+	if loss.ToS-loss.FromS < outage*s.WindowS {
+		return ""
+	}
+	ends, sampled := s.BinEnds(f)
+	if !sampled {
 		return ""
 	}
 	var within, besides struct{ bytes, seconds float64 }
 	began := 0.0
-	for i, sample := range receiver.Series {
-		ended := float64(sample.AtNs-receiver.Begin.ScheduledNs) / 1e9
+	for i, ended := range ends {
 		of := &besides
 		if began >= loss.FromS && ended <= loss.ToS {
 			of = &within

@@ -43,7 +43,7 @@ func TestCarrier(t *testing.T) {
 				bytes = 0
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6})
+			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6, Flows: []record.FlowSample{{ID: f.ID}}})
 		}
 		end := f.Ends()[test.on]
 		if test.iface != "" {
@@ -56,6 +56,61 @@ func TestCarrier(t *testing.T) {
 		attribute(&trial, over, true)
 		if f = &trial.Flows[0]; f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		}
+	}
+}
+
+// TestPausedAtCap: a flow that had its cap in nearly all intervals, and lost nothing, was held by
+// the cap, though a pause leaves it with less on average.
+func TestPausedAtCap(t *testing.T) {
+	const interval, bps = 0.05, 8e6
+	for _, test := range []struct {
+		name   string
+		pause  float64             // seconds at the middle of the window
+		asleep bool                // the sampler paused as well
+		each   func(i int) float64 // share of the cap in an interval
+		edit   func(*record.Flow)
+		want   string
+	}{
+		{"a pause", 0.2, false, nil, nil, RateCap},
+		{"a pause of the whole machine", 0.2, true, nil, nil, RateCap},
+		{"a pause, with a write cap", 0.2, false, nil, func(f *record.Flow) { f.RateCapBps, f.WriteCapBps = 0, f.RateCapBps }, Application},
+		{"a long pause", 0.3, false, nil, nil, CongestionWindow},
+		{"an outage that lost packets", 0.2, false, nil, func(f *record.Flow) { f.RetransBytes = f.AckedBytes / 100 }, CongestionWindow},
+		{"a rate that varies", 0, false, func(i int) float64 { return 0.7 + 0.3*float64(i%2) }, nil, CongestionWindow},
+		{"less throughout", 0, false, func(int) float64 { return 0.85 }, nil, CongestionWindow},
+	} {
+		trial, over := sound()
+		f := &trial.Flows[0]
+		idleLinks(over)
+		receiver := reading(&trial, f.To)
+		trial.WindowS, f.Bins, f.RateCapBps = 1, nil, bps
+		receiver.Series = nil
+		sum := int64(0)
+		for i := range 20 {
+			at, share := interval*float64(i+1), 1.0
+			paused := test.pause > 0 && at > 0.5 && at < 0.5+test.pause+interval/2
+			if test.each != nil {
+				share = test.each(i)
+			}
+			if paused {
+				share = 0
+			}
+			bytes := int64(share * interval * bps / 8)
+			sum += bytes
+			if paused && test.asleep {
+				continue
+			}
+			f.Bins = append(f.Bins, bytes)
+			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(at*1e9), Flows: []record.FlowSample{{ID: f.ID}}})
+		}
+		f.ReceivedBytes, f.GoodputBps = sum, float64(8*sum)
+		if test.edit != nil {
+			test.edit(f)
+		}
+		attribute(&trial, over, true)
+		if f = &trial.Flows[0]; f.LimitedBy != test.want {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
 		}
 	}
 }

@@ -399,8 +399,30 @@ func (s scene) spentCPU(f record.Flow) string {
 	return ""
 }
 
-// reaches: the flow has what a cap allows.
+// reaches: the flow has what a cap allows, on average.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
+
+// capped is the share of a cap that a TCP flow has, in words; reached: the cap held it back. A flow
+// that lost nothing and had its cap in nearly all intervals was held by it, too, though its average
+// is lower: its machine, or a program before it, paused.
+func (s scene) capped(f record.Flow, most float64) (words string, reached bool) {
+	words = unit.FormatPercent(share(f.GoodputBps, most))
+	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy || len(f.Bins) < leastIntervals {
+		return words, reaches(f, most)
+	}
+	began, at := 0.0, 0
+	ends, _ := s.BinEnds(f)
+	for i, ended := range ends {
+		if float64(8*f.Bins[i]) >= atCap*most*(ended-began) {
+			at++
+		}
+		began = ended
+	}
+	if float64(at) < steadily*float64(len(ends)) {
+		return words, false
+	}
+	return fmt.Sprintf("%s on average, and in %d of %d intervals all,", words, at, len(ends)), true
+}
 
 func share(part, whole float64) float64 {
 	if whole <= 0 {
