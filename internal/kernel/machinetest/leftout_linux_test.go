@@ -27,9 +27,6 @@ var onlyUserMode = []string{noFirewall, noTypes, noTracing}
 
 // testsLeftOut are not run in machines, by package, with the reason.
 var testsLeftOut = map[string]map[string]string{
-	"internal/control/tune": {
-		"TestKernelBounds": "compares with the bounds of present kernels: that of Linux 6.1 takes any tcp_reordering",
-	},
 	"internal/bus": {
 		"TestCallsThatCannotBeAnswered": "has 20 s for a reply of more than 64 MiB",
 		"TestHellos":                    "expects a message within 20 ms",

@@ -65,6 +65,8 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_fin_timeout = 30s", nil, []string{"1 refused error", "1 no-effect note"}},
 		{"net.ipv4.tcp_ecn = 3", nil, []string{"1 refused warning"}},
 		{"net.ipv4.tcp_ecn = 6", nil, []string{"1 refused error"}},
+		{"net.ipv4.tcp_reordering = 0", nil, []string{"1 refused warning"}},
+		{"net.ipv4.tcp_max_reordering = -1", nil, []string{"1 refused warning"}},
 		{"net.ipv4.tcp_reordering = 301", nil, []string{"1 refused warning"}},
 		{"net.ipv4.tcp_reordering = 301\nnet.ipv4.tcp_max_reordering = 400", nil, nil},
 		{"net.core.default_qdisc = fq_codell", nil, []string{"1 refused warning", "1 no-effect note"}},

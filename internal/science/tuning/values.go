@@ -143,6 +143,9 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		return nil, false
 	case len(numbers) < p.values:
 		c.missing(l, p, numbers)
+	case (p.key == reordering || p.key == mostReordering) && numbers[0] < 1:
+		c.add(l, "refused", record.LintWarning, "", "less than 1: Linux 6.18 refuses it, earlier kernels take it")
+		return nil, false
 	case p.key == reordering && numbers[0] > c.number(mostReordering, defaultMostReordering):
 		c.add(l, "refused", record.LintWarning, "", "more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering, c.number(mostReordering, defaultMostReordering))
 		return nil, false
