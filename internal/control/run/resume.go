@@ -104,9 +104,9 @@ func restore(store notebook.Store, saved *record.Run, o Options) (*conductor, er
 	}
 	c.run = c.header()
 	c.run.ID, c.run.Started, c.run.DurationS = saved.ID, saved.Started, saved.DurationS
-	c.run.Published = saved.Published
+	c.run.Published, c.run.Proven = saved.Published, saved.Proven
 	c.run.Trials, c.run.Notes, c.run.Again = saved.Trials, saved.Notes, saved.Again
-	c.run.Environment.Mode, c.run.Environment.Hosts = saved.Environment.Mode, saved.Environment.Hosts
+	c.run.Environment, c.run.Snapshots = saved.Environment, saved.Snapshots
 	if !strings.Contains(c.run.Again, o.Again) {
 		c.run.Again += " " + o.Again
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -188,6 +189,10 @@ func TestTakeUpSaysHowToRepeat(t *testing.T) {
 // concluded, and no lab is made for it.
 func TestResumeWithoutMissingTrials(t *testing.T) {
 	s := stored(t, 6, notebook.Interrupted)
+	s.run.Environment = record.Environment{Version: "of then", Mode: "lab as root", ImpairedBy: "netem", Routing: &record.Routing{}, Services: []record.Service{{}}}
+	s.run.Snapshots = []record.HostSnapshots{{Host: "a", Before: &record.HostSnapshot{}}}
+	s.run.Proven = &record.Proven{}
+	saved := s.run
 	run, err := Resume(t.Context(), s, "two-7", Options{Progress: func(p Progress) {
 		t.Errorf("%s for a run that has all its trials", p.Phase)
 	}})
@@ -196,6 +201,9 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 	}
 	if s.finished != run || run.Status != notebook.Complete || len(run.Effects) != 1 || run.Conclusion == nil || run.Conclusion.Conditions[0].Baseline == nil {
 		t.Errorf("status %s, %d effects, conclusion %+v", run.Status, len(run.Effects), run.Conclusion)
+	}
+	if !reflect.DeepEqual(run.Environment, saved.Environment) || !reflect.DeepEqual(run.Snapshots, saved.Snapshots) || run.Proven == nil {
+		t.Errorf("environment %+v, snapshots %+v, proven %+v, want those of before", run.Environment, run.Snapshots, run.Proven)
 	}
 	if run.DurationS < 6 || run.DurationS > 60 {
 		t.Errorf("took %g s, want the 6 s of its trials and little more", run.DurationS)

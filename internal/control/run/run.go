@@ -288,6 +288,7 @@ func (c *conductor) progress(phase string) {
 }
 
 func (c *conductor) environment() {
+	c.run.Environment.Version = version.String() // of a resumed run, the last that made trials
 	c.run.Environment.Mode, c.run.Environment.ImpairedBy = c.lab.Mode(), c.lab.ImpairedBy()
 	c.run.Environment.Hosts = nil
 	c.run.Environment.Routing, c.run.Environment.Services = c.lab.Routing(), c.lab.Services()
