@@ -57,6 +57,13 @@ func TestParts(t *testing.T) {
 			t.Errorf("parts %v:\n%s\nwant\n%s", test.ask, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 		}
 	}
+	p, err := NewPlan(s, "crossed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Only([]string{"back"}); err == nil || !strings.Contains(err.Error(), "no treatment has back") {
+		t.Errorf("a level that no part has: %v", err)
+	}
 	if _, err := NewPlan(s, "row"); err == nil || err.Error() != `no part "row" in study pair; did you mean "rows"?` {
 		t.Errorf("%v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/model/flow"
@@ -181,15 +182,21 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 			for _, l := range f.Levels {
 				if l.Name == name || f.Name+"."+l.Name == name {
 					wanted[f.Name] = append(wanted[f.Name], l.Name)
-					if l.Against != "" {
-						wanted[f.Name] = append(wanted[f.Name], l.Against)
-					}
 					found = true
 				}
 			}
 		}
 		if !found {
 			return nil, fmt.Errorf("no level %q in study %s%s", name, p.Study.Name, source.DidYouMean(name, all))
+		}
+	}
+	for _, f := range p.Study.Factors {
+		for i := 0; i < len(wanted[f.Name]); i++ { // which grows by what a level is compared with
+			for _, l := range f.Levels {
+				if l.Name == wanted[f.Name][i] && l.Against != "" && !slices.Contains(wanted[f.Name], l.Against) {
+					wanted[f.Name] = append(wanted[f.Name], l.Against)
+				}
+			}
 		}
 	}
 	kept := &Plan{Study: p.Study, Parts: p.Parts}
@@ -202,6 +209,9 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 		if keep {
 			kept.Treatments = append(kept.Treatments, t)
 		}
+	}
+	if len(kept.Treatments) == 0 {
+		return nil, fmt.Errorf("no treatment has %s in study %s: no part that is tried has them together", strings.Join(names, ", "), p.Study.Name)
 	}
 	return kept, nil
 }

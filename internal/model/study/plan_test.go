@@ -171,6 +171,11 @@ func TestOnly(t *testing.T) {
 	if d, err := plan(t, parse(t, dissected)).Only([]string{"bbr", "light"}); dissected == combined || err != nil || len(d.Factors()[2].Levels) != 3 {
 		t.Errorf("%v: %+v", err, d)
 	}
+	// So does what that is against.
+	chained := strings.Replace(dissected, "bbr: {", "bbr2: {against: bbr, workload: {congestion_control: bbr2}}\n      bbr: {", 1)
+	if d, err := plan(t, parse(t, chained)).Only([]string{"bbr2", "light"}); chained == dissected || err != nil || len(d.Factors()[2].Levels) != 4 {
+		t.Errorf("%v: %+v", err, d)
+	}
 	kept, _ := p.Only([]string{"reno", "light"})
 	factors := kept.Factors()
 	if len(factors) != 4 || len(factors[0].Levels) != 1 || len(factors[2].Levels) != 2 {
