@@ -164,6 +164,8 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 			one.Status, one.Conclusion, one.Error = run.Status, run.Conclusion, run.Error
 		case errors.Is(err, notebook.ErrOldRun): // the others can be listed
 			one.Status, one.Error = notebook.Interrupted, notebook.ErrOldRun.Error()
+		case errors.Is(err, notebook.ErrDamaged): // likewise
+			one.Status, one.Error = notebook.Interrupted, err.Error()
 		default:
 			return nil, err
 		}

@@ -202,6 +202,14 @@ func TestDamagedRecord(t *testing.T) {
 	if !errors.Is(err, notebook.ErrDamaged) || !strings.Contains(err.Error(), "trial 1") || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want one that names trial 1 of %s as damaged", err, path)
 	}
+	// Interrupted, it is read to be listed; the others are listed nonetheless.
+	if _, err := s.db.Exec("UPDATE run SET status = 'interrupted'"); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := s.Runs(t.Context(), notebook.Filter{})
+	if err != nil || len(runs) != 1 || runs[0].Status != notebook.Interrupted || !strings.Contains(runs[0].Error, "damaged") {
+		t.Errorf("%+v, %v", runs, err)
+	}
 }
 
 // TestOldRun: a run with the keys of an earlier version is not read with figures
