@@ -233,7 +233,7 @@ func (s Search) Next(made []record.FindMaxTrial) (rate float64, confirms, more b
 		return at.lower, true, at.low.confirmed < s.Repeats
 	}
 	up := at.lower * min(2, 1+s.Resolution*math.Pow(2, float64(at.passes-1)))
-	return round(min(up, math.Sqrt(at.lower*at.upper), ceiling)), false, true
+	return min(round(min(up, math.Sqrt(at.lower*at.upper))), ceiling), false, true
 }
 
 // round keeps four digits of a rate, which is finer than any resolution.

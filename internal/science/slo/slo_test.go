@@ -160,6 +160,18 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestCeiling: a server that keeps the objective at the highest rate that is tried is confirmed
+// there, whatever digits that rate has.
+func TestCeiling(t *testing.T) {
+	for _, most := range []float64{900.137, 900.153, 900} {
+		s := Search{Objective: wanted(t, "errors <= 1%"), Resolution: 0.05, Repeats: 3, Longest: time.Minute, Most: most}
+		made := s.over(cliff(1000, 1e9, time.Millisecond, time.Millisecond), 1)
+		if f := s.Conclude(made, ""); f.RatePerS != most || f.Confirmed != 3 || f.BoundedBy != record.BoundedBySearch || len(made) > 16 {
+			t.Errorf("%g: %g after %d trials, confirmed by %d, bounded by %q (%s)", most, f.RatePerS, len(made), f.Confirmed, f.BoundedBy, f.Why)
+		}
+	}
+}
+
 // TestDisturbed: a trial that failed by chance does not bound the result, whether its cause is
 // known or not; and every search ends.
 func TestDisturbed(t *testing.T) {
