@@ -224,7 +224,11 @@ func dropped(h *host) (list []record.Drop) {
 			add(c.Interface, counter, n, tally{c.Interface, counter}, verdict, why)
 		}
 		of("rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
-		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, "damaged or too long")
+		refused := "damaged or too long"
+		if h.tunnel(c.Interface) {
+			refused = "refused by the tunnel"
+		}
+		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, refused)
 		verdict, why := h.forOthers(c.Interface, harmless, "for other MAC addresses")
 		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")

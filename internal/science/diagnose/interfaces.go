@@ -31,12 +31,12 @@ var interfaceRules = []rule{
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
 	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
-	{id: "frames-too-long", host: true, about: "rx_length_errors grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
+	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings; of a tunnel likely, for packets that it refuses.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
+	{id: "frames-too-long", host: true, about: "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
 	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
 	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
-	{id: "collisions", host: true, about: "collisions grew.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
+	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew; of a tunnel for want of a route to its other end.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
+	{id: "collisions", host: true, about: "collisions grew; of a tunnel for packets that are routed into it again.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
 	{id: "other-host-frames", host: true, about: "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.", growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
 	{id: "standby-traffic", host: true, about: "rx_nohandler grew by at least 100 packets and a hundredth of those received.", growth: true, find: eachCounters(standbyTraffic), sameCause: sameSummary},
 }
@@ -333,7 +333,20 @@ func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64
 	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h", Places: onePlace(h.device(name)...)}
 }
 
+// tunnel reports whether an interface sends its packets inside others: what it counts as errors of
+// a link is then of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). An interface whose link
+// was not read has no MTU.
+func (h *host) tunnel(name string) bool {
+	return slices.ContainsFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+		return i.Interface == name && i.MTU > 0 && !ofLink(i)
+	})
+}
+
 func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
+	if c.RxErrors > 0 && h.tunnel(c.Interface) {
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface, "rx_errors", c.RxErrors, c.RxPackets,
+			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+c.Interface+"), of others ip -d link show dev "+c.Interface)
+	}
 	n := c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
 	if n == 0 {
 		return nil
@@ -347,7 +360,7 @@ func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
 }
 
 func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
-	if c.RxLength == 0 {
+	if c.RxLength == 0 || h.tunnel(c.Interface) {
 		return nil
 	}
 	return h.countedOn(record.Certain, "a neighbour sends longer frames than "+c.Interface+" takes", c.Interface, "rx_length_errors", c.RxLength, c.RxPackets,
@@ -413,12 +426,20 @@ func txCarrier(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.TxCarrier == 0 {
 		return nil
 	}
+	if h.tunnel(c.Interface) {
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no route to its other end", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets,
+			"see the other end's address by ip -d link show dev "+c.Interface+", and add the route that ip route get ADDRESS lacks")
+	}
 	return h.countedOn(record.Likely, c.Interface+" lost its carrier while it sent", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets, "check cable and transceiver")
 }
 
 func collisions(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.Collisions == 0 {
 		return nil
+	}
+	if h.tunnel(c.Interface) {
+		return h.countedOn(record.Likely, "the other end of the tunnel "+c.Interface+" is routed through the tunnel itself", c.Interface, "collisions", c.Collisions, c.TxPackets,
+			"see the other end's address by ip -d link show dev "+c.Interface+", and add a route to it by the interface that carries the tunnel")
 	}
 	return h.countedOn(record.Likely, c.Interface+" sees collisions: its link is half duplex at one end", c.Interface, "collisions", c.Collisions, c.TxPackets,
 		"autonegotiation at both ends: ethtool -s "+c.Interface+" autoneg on")

@@ -1,0 +1,57 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// foundBy are the findings of a rule.
+func foundBy(e record.Evaluation, id string) (list []record.Finding) {
+	return slices.DeleteFunc(slices.Clone(e.Findings), func(f record.Finding) bool { return f.ID != id })
+}
+
+// TestTunnelCounters: a tunnel counts packets that it refuses, or cannot send, by the names of a
+// link's errors. These are no faults of a cable.
+func TestTunnelCounters(t *testing.T) {
+	for _, test := range []struct {
+		kind, mac string
+		pasted    []string
+		mtu       int
+		tunnel    bool
+	}{
+		{kind: "", mac: "02:00:00:00:00:0f", mtu: 1500},
+		{kind: "vxlan", mac: "02:00:00:00:00:0f", mtu: 1450, tunnel: true},
+		{kind: "wireguard", mtu: 1420, tunnel: true},
+		{pasted: []string{"interfaces", "interface counters"}, mtu: 1420, tunnel: true}, // ip -s link prints no kind
+		{pasted: []string{"nics", "interface counters"}},                                // ethtool -S alone
+	} {
+		s := hostNamed("nas", 15)
+		s.Pasted = test.pasted
+		i, c := &s.Reading.Snapshot.Interfaces[0], &s.Reading.End.Interfaces[0]
+		i.Kind, i.MAC, i.MTU = test.kind, test.mac, test.mtu
+		c.RxErrors, c.RxCRC, c.RxLength, c.TxCarrier, c.Collisions = 4, 1, 3, 3, 2
+		e := Hosts([]record.HostSnapshot{s})
+		for id, says := range map[string]string{"interface-errors": "refuses packets", "tx-carrier": "no route to its other end", "collisions": "routed through the tunnel itself"} {
+			list := foundBy(e, id)
+			if len(list) != 1 || strings.Contains(list[0].Summary, says) != test.tunnel {
+				t.Errorf("%+v: %s: %+v", test, id, list)
+				continue
+			}
+			f := list[0]
+			if link := strings.Join(append(f.Evidence, f.Fix...), "\n"); test.tunnel && (f.Confidence != record.Likely || strings.Contains(link, "cable") || strings.Contains(link, "autoneg") || strings.Contains(link, "frame check")) {
+				t.Errorf("%+v: %s: %+v", test, id, f)
+			}
+		}
+		if found := len(foundBy(e, "frames-too-long")) > 0; found == test.tunnel {
+			t.Errorf("%+v: frames-too-long is found: %t", test, found)
+		}
+		for _, d := range e.Drops {
+			if d.Counter == "rx_errors" && strings.Contains(d.Why, "tunnel") != test.tunnel {
+				t.Errorf("%+v: %+v", test, d)
+			}
+		}
+	}
+}
