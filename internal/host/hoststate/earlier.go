@@ -29,6 +29,16 @@ func earlierState(s record.HostState) earlier {
 	return earlier{nics: s.NICs, nicsAt: ended(s, "nics"), nftables: s.Nftables, nftAt: ended(s, "nftables")}
 }
 
+// Earlier is what Options.Since needs of a snapshot: its second reading, and what drivers and rules
+// of nftables had counted.
+func Earlier(s record.HostSnapshot) *record.HostSnapshot {
+	kept := &record.HostSnapshot{Reading: s.Reading, State: record.HostState{Nftables: s.State.Nftables, Parts: s.State.Parts}}
+	for _, n := range s.State.NICs {
+		kept.State.NICs = append(kept.State.NICs, record.NIC{Interface: n.Interface, Driver: n.Driver, Counters: n.Counters})
+	}
+	return kept
+}
+
 // ended is when a part of a state was read, in seconds of the monotonic clock; 0: it was not.
 func ended(s record.HostState, part string) float64 {
 	i := slices.IndexFunc(s.Parts, func(p record.StatePart) bool { return p.Part == part })

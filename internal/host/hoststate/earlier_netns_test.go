@@ -36,7 +36,8 @@ func TestDriverCounters(t *testing.T) {
 		}
 		twice, _ := nic(Options{Over: over})
 		since, _ := nic(Options{Since: &first})
-		for _, n := range []record.NIC{twice, since} {
+		kept, _ := nic(Options{Since: Earlier(first)})
+		for _, n := range []record.NIC{twice, since, kept} {
 			if n.Before[counter] != once.Counters[counter] || n.CountedS <= 0 {
 				t.Errorf("two readings: %+v", n)
 			}

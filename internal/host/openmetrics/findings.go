@@ -40,7 +40,7 @@ type doctor struct {
 
 	mu      sync.Mutex // held for assignments only
 	running chan struct{}
-	before  *record.HostSnapshot // its readings alone
+	before  *record.HostSnapshot // as of hoststate.Earlier
 	latest  *diagnosis           // nil: there is none
 }
 
@@ -90,7 +90,7 @@ func (d *doctor) evaluate(done chan struct{}, before *record.HostSnapshot) {
 	defer d.mu.Unlock()
 	d.running, d.latest = nil, now
 	if err == nil {
-		d.before = &record.HostSnapshot{Reading: snapshot.Reading}
+		d.before = hoststate.Earlier(snapshot)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -201,6 +202,39 @@ func TestFindings(t *testing.T) {
 		check("after datagrams without a listener", map[string]bool{off: false, noListener: true, sinceBoot: false})
 		check("later", map[string]bool{off: false, noListener: false, sinceBoot: false})
 	})
+}
+
+// TestCountedMeanwhile: what a driver and a rule of nftables counted since the evaluation before is
+// a finding.
+func TestCountedMeanwhile(t *testing.T) {
+	d := newDoctor()
+	defer d.close()
+	d.after, d.share, d.wait = 0, 0, time.Minute
+	readings := int64(0)
+	d.read = func(_ context.Context, o hoststate.Options) (s record.HostSnapshot, err error) {
+		readings++
+		s.Reading.Host = "nas"
+		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Up: true}}
+		s.State.NICs = []record.NIC{{Interface: "eth0", Driver: "ixgbe", Counters: map[string]int64{"rx_crc_errors": 9 * readings}}}
+		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "output", Hook: "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
+		for _, part := range []string{"nics", "nftables"} {
+			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part, EndedNs: 60e9 * readings})
+		}
+		if o.Since != nil && len(o.Since.State.NICs) == 1 && len(o.Since.State.Parts) == 2 {
+			overS := float64(60*readings) - float64(o.Since.State.Parts[0].EndedNs)/1e9
+			s.State.NICs[0] = s.State.NICs[0].Since(o.Since.State.NICs[0], overS)
+			s.State.Nftables.Since(o.Since.State.Nftables, overS)
+		}
+		return s, nil
+	}
+	for _, want := range []bool{false, true, true} {
+		findings := d.diagnosis().Findings
+		for _, id := range []string{"frames-damaged", "firewall-drop"} {
+			if found := slices.ContainsFunc(findings, func(f record.Finding) bool { return f.ID == id && !f.Boot }); found != want {
+				t.Errorf("evaluation %d: %s: %t, want %t: %+v", readings, id, found, want, findings)
+			}
+		}
+	}
 }
 
 // TestEvaluations: an evaluation that takes long is one at a time, keeps no scrape waiting for
