@@ -7,14 +7,18 @@
 package redact
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 
 	"linerate/internal/model/record"
 )
@@ -44,6 +48,9 @@ func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot
 	}
 	for _, n := range s.State.LLDP {
 		r.name(n.System, "host")
+		if !addressed.MatchString(n.Chassis) {
+			r.name(n.Chassis, "host")
+		}
 		if !named[n.PortDescription] { // names of interfaces stay
 			r.name(n.PortDescription, "description")
 		}
@@ -61,19 +68,21 @@ func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot
 			r.name(domain, "domain")
 		}
 	}
+	r.found = r.tokens()
 	if text, err = json.Marshal(r.value(tree)); err != nil {
 		return redacted, err
 	}
 	if err := json.Unmarshal(text, &redacted); err != nil {
 		return redacted, err
 	}
-	redacted.Redacted = true
+	redacted.Schema, redacted.Version, redacted.Redacted = s.Schema, s.Version, true
 	return redacted, nil
 }
 
 type redactor struct {
 	key   [32]byte
 	names map[string]string
+	found *regexp.Regexp // of tokens
 }
 
 // name gives a name a replacement such as host1.
@@ -106,35 +115,94 @@ func (r redactor) value(v any) any {
 	return v
 }
 
-// A token is a MAC address, or what an address consists of.
-var token = regexp.MustCompile(`\b[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}\b|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:]*:[0-9a-fA-F:.]*`)
+// address finds MAC addresses and what is longer (IPoIB, the MAC= of netfilter's log), in the
+// notations of ip(8), of Windows and of switches, and what an IP address consists of.
+const address = `\b[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5,}\b|\b[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}\b|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?:\b[0-9a-fA-F]+)?:[0-9a-fA-F:]*:[0-9a-fA-F:.]*`
+
+var (
+	addressed = regexp.MustCompile(address)
+	pairs     = regexp.MustCompile(`^(?:[0-9a-fA-F]{2}[:-]){5,}[0-9a-fA-F]{2}$|^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}$`)
+)
+
+// tokens finds addresses and, as whole words, names; of names that begin alike the longest. A
+// name without a letter may be any number: it is replaced only where it is all of a text.
+func (r redactor) tokens() *regexp.Regexp {
+	names := slices.SortedFunc(maps.Keys(r.names), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	all := address
+	for _, name := range names {
+		if strings.ContainsFunc(name, unicode.IsLetter) {
+			all += "|" + wordEdge(name[:1]) + regexp.QuoteMeta(name) + wordEdge(name[len(name)-1:])
+		}
+	}
+	return regexp.MustCompile(all)
+}
+
+// wordEdge is the edge of a word beside one of its characters; empty: that ends no word.
+func wordEdge(character string) string {
+	if word.MatchString(character) {
+		return `\b`
+	}
+	return ""
+}
+
+var word = regexp.MustCompile(`^\w$`)
 
 func (r redactor) text(text string) string {
 	if replaced, is := r.names[text]; is {
 		return replaced
 	}
-	return token.ReplaceAllStringFunc(text, func(found string) string {
-		if len(found) == 17 && strings.Count(found, ":") == 5 {
-			return r.mac(found)
+	return r.found.ReplaceAllStringFunc(text, func(found string) string {
+		// A colon before an address ends a word; behind it there may be a port or punctuation.
+		begin := len(found) - len(strings.TrimPrefix(found, ":"))
+		if strings.HasPrefix(found, "::") {
+			begin = 0
 		}
-		addr, err := netip.ParseAddr(found)
-		if err != nil {
-			return found
+		if run := strings.TrimRight(found[begin:], ":."); pairs.MatchString(run) {
+			return found[:begin] + r.hardware(run) + found[begin+len(run):]
 		}
-		return r.address(addr).String()
+		for end := len(found); end > begin; end-- {
+			if addr, err := netip.ParseAddr(found[begin:end]); err == nil {
+				return found[:begin] + r.address(addr).String() + found[end:]
+			}
+		}
+		return cmp.Or(r.names[found], found)
 	})
 }
 
-// mac keeps the vendor of an address, and broadcasts and multicasts as they are.
-func (r redactor) mac(mac string) string {
-	first, err := hex.DecodeString(mac[:2])
-	if err != nil || first[0]&1 == 1 || mac == "00:00:00:00:00:00" {
-		return mac
+// hardware replaces an address of a link, in its notation: the identifier at the end of one of
+// InfiniBand (RFC 4391, section 9.1.1) or of 8 bytes, and otherwise each 6 bytes.
+func (r redactor) hardware(text string) string {
+	octets, err := hex.DecodeString(strings.NewReplacer(":", "", "-", "", ".", "").Replace(text))
+	if err != nil {
+		return text
+	}
+	switch len(octets) {
+	case 8, 20:
+		r.identifier(octets[len(octets)-8:])
+	default:
+		for n := 0; n+6 <= len(octets); n += 6 {
+			r.identifier(octets[n : n+6])
+		}
+	}
+	digits := hex.EncodeToString(octets)
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(":-.", c) {
+			return c
+		}
+		digit := digits[0]
+		digits = digits[1:]
+		return rune(digit)
+	}, text)
+}
+
+// identifier keeps the vendor of an address, and broadcasts, multicasts and zeros as they are.
+func (r redactor) identifier(octets []byte) {
+	if len(octets) == 6 && octets[0]&1 == 1 || !slices.ContainsFunc(octets, func(b byte) bool { return b != 0 }) {
+		return
 	}
 	h := hmac.New(sha256.New, r.key[:])
-	h.Write([]byte("mac " + strings.ToLower(mac)))
-	sum := h.Sum(nil)
-	return fmt.Sprintf("%s:%02x:%02x:%02x", mac[:8], sum[0], sum[1], sum[2])
+	fmt.Fprintf(h, "mac %x", octets)
+	copy(octets[3:], h.Sum(nil))
 }
 
 // address keeps the bits that say what kind of address it is.

@@ -76,3 +76,59 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestTexts: addresses and names are replaced inside texts, in each notation and whatever is beside
+// them, and each is the same everywhere; what resembles them stays.
+func TestTexts(t *testing.T) {
+	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Version: "snapshot 1", Reading: record.HostReading{Host: "snapshot"}}
+	s.State.LLDP = []record.LLDPNeighbour{{System: "core-switch", Chassis: "vault-7", PortDescription: "7"}}
+	s.State.Probes = []record.Probe{{Peer: "db.corp.example"}, {Peer: "corp.example"}}
+	for _, test := range []struct {
+		text    string
+		secrets []string // that are not left
+		kept    []string
+	}{
+		{"vxlan0: received packet with own address as source address (addr:52:54:00:12:34:56, vlan:0)", []string{"12:34:56"}, []string{"(addr:52:54:00:", ", vlan:0)"}},
+		{"MAC=52:54:00:12:34:56:52:54:00:ab:cd:ef:08:00 SRC=192.0.2.77", []string{"12:34:56", "ab:cd:ef", "192.0.2.77"}, []string{"MAC=52:54:00:", ":08:00 SRC="}},
+		{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:56", []string{"03:00:12", "12:34:56"}, []string{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:"}},
+		{"00:02:c9:03:00:12:34:56", []string{"03:00:12", "12:34:56"}, []string{"00:02:c9:"}},
+		{"ff:ff:ff:ff:ff:ff:52:54:00:12:34:56:08:06", []string{"12:34:56"}, []string{"ff:ff:ff:ff:ff:ff:52:54:00:", ":08:06"}},
+		{"5254.0012.3456 at 52-54-00-12-34-56", []string{"12.3456", "12-34-56"}, []string{"5254.00", "52-54-00-"}},
+		{"neighbour 2001:db8:77::15: no answer", []string{"db8:77", ":15:"}, []string{": no answer"}},
+		{"from mac:52:54:00:12:34:56.", []string{"12:34:56"}, []string{"mac:52:54:00:"}},
+		{"to 2001:db8:77::15.443, 2001:db8:77::15.", []string{"db8:77", "::15"}, []string{".443, "}},
+		{"src:2001:db8:12:34:56:78:9a:bc", []string{"db8:12", "9a:bc"}, []string{"src:"}},
+		{"Linux core-switch 6.1 of vault-7, 0000:03:00.0, port 7 at 12:34:56, tag 8001:", []string{"core-switch", "vault"}, []string{"Linux host", ", 0000:03:00.0, port 7 at 12:34:56, tag 8001:"}},
+		{"address: db.corp.example has no address", []string{"db.", "corp.example"}, []string{"address: host", " has no address"}},
+		{"core-switches and xcorp.example", nil, []string{"core-switches and xcorp.example"}},
+	} {
+		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: test.text}, {Text: test.text}}}
+		redacted, err := Snapshot(s, [32]byte{3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if redacted.Schema != s.Schema || redacted.Version != s.Version {
+			t.Errorf("a host is named snapshot: %q, %q", redacted.Schema, redacted.Version)
+		}
+		lines := redacted.State.Log.Lines
+		for _, secret := range test.secrets {
+			if strings.Contains(lines[0].Text, secret) {
+				t.Errorf("%q is left of %q: %q", secret, test.text, lines[0].Text)
+			}
+		}
+		for _, kept := range test.kept {
+			if !strings.Contains(lines[0].Text, kept) {
+				t.Errorf("%q has no %q: %q", test.text, kept, lines[0].Text)
+			}
+		}
+		if lines[0].Text != lines[1].Text {
+			t.Errorf("%q and %q", lines[0].Text, lines[1].Text)
+		}
+	}
+	r := redactor{key: [32]byte{3}}
+	r.found = r.tokens()
+	plain := strings.NewReplacer(":", "", "-", "", ".", "")
+	if a, b, c := r.text("52:54:00:12:34:56"), r.text("5254.0012.3456"), r.text("52-54-00-12-34-56"); plain.Replace(a) != plain.Replace(b) || plain.Replace(a) != plain.Replace(c) {
+		t.Errorf("one address is %s, %s and %s", a, b, c)
+	}
+}
