@@ -127,7 +127,7 @@ func (h *Handle) link(nic *record.NIC) {
 		nic.Duplex = "full"
 	}
 	nic.BestMbps, nic.OfferedMbps = link.supported(), link.advertised()
-	if nic.BestMbps > 0 { // a device without modes does not negotiate
+	if link.has(unix.ETHTOOL_LINK_MODE_Autoneg_BIT) { // a virtual device or an optical module does not negotiate
 		on := link.autoneg == 1
 		nic.Autoneg = &on
 	}

@@ -39,11 +39,18 @@ func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
 func (s *linkSettings) supported() int64  { return s.fastest(0) }
 func (s *linkSettings) advertised() int64 { return s.fastest(1) }
 
-func (s *linkSettings) fastest(mask int) (mbps int64) {
+// has reports whether the link supports a mode, by its bit.
+func (s *linkSettings) has(bit int) bool { return s.in(0, bit) }
+
+func (s *linkSettings) in(mask, bit int) bool {
 	words := s.masks[mask*int(s.words) : (mask+1)*int(s.words)]
+	return bit/32 < len(words) && words[bit/32]&(1<<(bit%32)) != 0
+}
+
+func (s *linkSettings) fastest(mask int) (mbps int64) {
 	for _, m := range modes {
 		for bit := m.first; bit <= m.last; bit++ {
-			if word := bit / 32; word < len(words) && words[word]&(1<<(bit%32)) != 0 {
+			if s.in(mask, bit) {
 				mbps = max(mbps, m.mbps)
 			}
 		}

@@ -15,6 +15,7 @@ type ethtools struct {
 	latest string          // the interface of the block before
 	blocks map[string]bool // "Settings eth0"
 	nics   map[string]int  // where each NIC is
+	fixed  map[string]bool // NICs that do not support autonegotiation
 	// counters are all of the drivers, those that are 0 included, by interface; they have
 	// counterRows.
 	counters    map[string]map[string]int64
@@ -191,8 +192,13 @@ func (m *machine) linkSetting(nic *record.NIC, line string) bool {
 		if value == "Half" || value == "Full" {
 			nic.Duplex = strings.ToLower(value)
 		}
+	case "Supports auto-negotiation":
+		if m.fixed == nil {
+			m.fixed = map[string]bool{}
+		}
+		m.fixed[nic.Interface] = value == "No"
 	case "Auto-negotiation":
-		if on := value == "on"; nic.BestMbps > 0 { // a device without modes does not negotiate
+		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] { // a device without modes does not negotiate
 			nic.Autoneg = &on
 		}
 	case "Link detected":

@@ -22,6 +22,7 @@ func asJSON(t *testing.T, v any) string {
 var toolTexts = map[string]string{
 	"link":       "Settings for eth0:\n\tSupported link modes:   100baseT/Full\n\t                        2500baseX/Full\n\tAdvertised link modes:  100baseT/Full\n\tSpeed: 100Mb/s\n\tDuplex: Full\n\tAuto-negotiation: on\n\tLink detected: yes\nnetlink error: Operation not permitted\n",
 	"no modes":   "Settings for veth0:\n\tSupported link modes:   Not reported\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\n\tLink detected: no\n",
+	"optical":    "Settings for eth0:\n\tSupported link modes:   10000baseSR/Full\n\tSupports auto-negotiation: No\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\nSettings for eth1:\n\tSupported link modes:   1000baseT/Full\n\tSupports auto-negotiation: Yes\n\tAuto-negotiation: off\n",
 	"features":   "Features for eth0:\nrx-checksumming: on [fixed]\ntcp-segmentation-offload: on\n\ttx-tcp-segmentation: off [requested on]\nlarge-receive-offload: off [fixed]\n",
 	"rings":      "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware settings:\nRX:\t\t512\nRX Mini:\tn/a\nTX:\t\t256\n",
 	"channels":   "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t2\n",
@@ -37,6 +38,7 @@ func TestNIC(t *testing.T) {
 	for name, want := range map[string]string{
 		"link":       `[{"interface":"eth0","operstate":"up","carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":100,"duplex":"full","autoneg":true,"best_mbps":2500,"offered_mbps":100}]`,
 		"no modes":   `[{"interface":"veth0","operstate":"down","carrier":false,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":10000}]`,
+		"optical":    `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"speed_mbps":10000,"best_mbps":10000},{"interface":"eth1","carrier":true,"carrier_changes":0,"tx_queue_len":0,"autoneg":false,"best_mbps":1000}]`,
 		"features":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"features":{"rx-checksum":true,"tx-tcp-segmentation":false},"fixed_features":["rx-checksum"],"unmet_features":["tx-tcp-segmentation"]}]`,
 		"rings":      `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"rings":{"rx":512,"most_rx":4096,"tx":256,"most_tx":4096}}]`,
 		"channels":   `[{"interface":"eth0","carrier":true,"carrier_changes":0,"tx_queue_len":0,"channels":{"rx":0,"most_rx":0,"tx":0,"most_tx":0,"combined":2,"most_combined":8}}]`,

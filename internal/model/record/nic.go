@@ -31,7 +31,7 @@ type NIC struct {
 
 	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
 	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
-	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known
+	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known, or the port does not support it
 	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
 	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest that it advertises
 

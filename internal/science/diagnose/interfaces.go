@@ -17,7 +17,7 @@ import (
 var interfaceRules = []rule{
 	{id: "half-duplex", host: true, about: "A NIC with a link is half duplex.", parts: nicParts, find: eachNIC(halfDuplex), sameCause: sameSummary, explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
 	{id: "speed-below-best", host: true, about: "A NIC's negotiated speed is below the fastest that its port supports.", parts: nicParts, find: eachNIC(speedBelowBest), sameCause: sameSummary},
-	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
+	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
 	{id: "link-down", host: true, about: "An interface other than a bridge is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}, atPeers: []string{"syn-unanswered", "unacknowledged"}},
 	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.", parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
 	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the port's rate.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
@@ -92,7 +92,11 @@ func autonegOff(p port) *record.Finding {
 	if n.Autoneg == nil || *n.Autoneg || n.BestMbps < 1000 || !p.hardware() || n.SpeedMbps > 10000 {
 		return nil
 	}
-	return p.found(record.Possible, p.i.Interface+" does not negotiate its link: if the other end does, that becomes half duplex", "IEEE 802.3, clause 28; "+ethtoolPage,
+	becomes := "it may have no link"
+	if n.SpeedMbps > 0 && n.SpeedMbps <= 100 { // parallel detection finds the speed and not the duplex
+		becomes = "that becomes half duplex"
+	}
+	return p.found(record.Possible, p.i.Interface+" does not negotiate its link: if the other end does, "+becomes, "IEEE 802.3, clause 28; "+ethtoolPage,
 		[]string{fmt.Sprintf("%s: %s%s", p.i.Interface, mbps(n.SpeedMbps), negotiates(n))}, "ethtool -s "+p.i.Interface+" autoneg on, at both ends")
 }
 

@@ -55,3 +55,17 @@ func TestTunnelCounters(t *testing.T) {
 		}
 	}
 }
+
+// TestAutonegOff: an end that negotiates becomes half duplex at up to 100 Mbit/s, and has no link
+// above (IEEE 802.3, clauses 28 and 40).
+func TestAutonegOff(t *testing.T) {
+	off := false
+	for speed, says := range map[int64]string{100: "becomes half duplex", 1000: "may have no link", 10_000: "may have no link", 0: "may have no link"} {
+		s := hostNamed("nas", 15)
+		n := &s.State.NICs[0]
+		n.SpeedMbps, n.BestMbps, n.Autoneg = speed, 10_000, &off
+		if list := foundBy(Hosts([]record.HostSnapshot{s}), "autoneg-off"); len(list) != 1 || !strings.Contains(list[0].Summary, says) {
+			t.Errorf("%d Mbit/s: %+v", speed, list)
+		}
+	}
+}
