@@ -352,6 +352,10 @@ type QdiscCounters struct {
 	Requeues   uint64 `json:"requeues"`
 }
 
+// Queues reports whether the qdisc holds packets back. ingress and clsact do not: they have
+// filters, and count as drops what these drop (net/sched/sch_ingress.c).
+func (q QdiscCounters) Queues() bool { return q.Kind != "ingress" && q.Kind != "clsact" }
+
 // CPUTimes is one line of /proc/stat in seconds; CPU -1 is the sum.
 type CPUTimes struct {
 	CPU     int     `json:"cpu"`

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+
+	"linerate/internal/science/bottleneck"
 )
 
 // Rules about what the kernel drops for reasons that no counter tells apart (kfree_skb).
@@ -100,6 +103,9 @@ func (h *host) tracedRow(d record.KernelDrop) string {
 type tally struct{ name, counter string }
 
 const softnetDropped = "softnet_stat"
+
+// filterDropped is the tally of packets that the tc filters of ingress and clsact drop.
+const filterDropped = "tc filters"
 
 // trace arranges what the kernel dropped between the readings.
 func (h *host) trace(rows []record.KernelDrop) {
@@ -237,7 +243,10 @@ func dropped(h *host) (list []record.Drop) {
 		of("tx_errors", c.TxErrors, harmful, "not sent")
 	}
 	for _, q := range h.queued {
-		if !q.innerOf {
+		switch {
+		case !q.Queues():
+			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, filterDropped}, unknown, "a tc filter drops: tc -s filter show dev "+q.Interface+" ingress, and egress")
+		case !q.innerOf:
 			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, "qdisc"}, harmful, "the queue was full, or longer than its target")
 		}
 	}
@@ -278,4 +287,32 @@ func dropped(h *host) (list []record.Drop) {
 	}
 	snmp("TcpExt.IPReversePathFilter", harmful, "the strict reverse-path filter")
 	return list
+}
+
+// queueHolds: the queue of the sending host drops much of what a flow sends, on a link that is
+// not full.
+func queueHolds(h *host, f record.Flow) bool {
+	return f.From == h.name && f.LimitedBy == bottleneck.InterfaceQueue
+}
+
+// eachQdisc finds queueing disciplines that drop.
+func eachQdisc(f observed) (findings []record.Finding) {
+	for _, h := range f.hosts {
+		for _, q := range h.queued {
+			if q.Drops < 1 || float64(q.Drops) < 1e-5*float64(q.Packets) || q.innerOf || !q.Queues() {
+				continue
+			}
+			summary := fmt.Sprintf("the queue of %s (%s) drops packets", q.Interface, q.Kind)
+			evidence := []string{fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle, q.Interface, q.Drops, h.within(), q.Packets, q.Overlimits, unit.FormatBytes(float64(q.Backlog)))}
+			confidence := record.Likely
+			if q.Drops >= 10 {
+				confidence = record.Certain
+			}
+			findings = append(findings, record.Finding{
+				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)", Places: onePlace(h.device(q.Interface)...),
+				Fix: on(h.name, h.alone, "a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
+			})
+		}
+	}
+	return findings
 }

@@ -25,7 +25,7 @@ func TestReasonTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernel := strings.Fields(string(text))
-	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", softnetDropped, nftDropped, "TcpExt.IPReversePathFilter"}
+	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", filterDropped, softnetDropped, nftDropped, "TcpExt.IPReversePathFilter"}
 	for _, g := range growths {
 		if g.verdict != "" {
 			listed = append(listed, g.counters...)
@@ -94,6 +94,43 @@ func TestDrops(t *testing.T) {
 	if e := Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas", By: record.ByCounters, Why: "no bpf"}) ||
 		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "netfilter-drop" && u.Why == "kfree_skb: no bpf" }) {
 		t.Errorf("%+v, %+v", e.DropsBy, e.Unevaluated)
+	}
+}
+
+// TestFilterQdiscs: what ingress and clsact count as dropped, their filters dropped. It is no full
+// queue, and hides none.
+func TestFilterQdiscs(t *testing.T) {
+	for _, kind := range []string{"ingress", "clsact"} {
+		s := dropping(record.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP", Packets: 5000})
+		for _, q := range []record.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress", Drops: 5000}, {Interface: "eth0", Kind: "fq_codel", Handle: "8001:", Parent: "root", Drops: 20}} {
+			s.Reading.End.Qdiscs = append(s.Reading.End.Qdiscs, q)
+			q.Drops = 0
+			s.Reading.Begin.Qdiscs = append(s.Reading.Begin.Qdiscs, q)
+		}
+		s.Reading.End.SNMP["Ip.FragFails"] = 50
+		e := Hosts([]record.HostSnapshot{s})
+		if list := foundBy(e, "qdisc-drop"); len(list) != 1 || !strings.Contains(list[0].Summary, "fq_codel") {
+			t.Errorf("%s: %+v", kind, list)
+		}
+		if len(foundBy(e, "tc-drop")) != 1 || len(foundBy(e, "fragmentation-needed")) != 1 {
+			t.Errorf("%s: %+v", kind, e.Findings)
+		}
+		rows := 0
+		for _, d := range e.Drops {
+			switch d.Counter {
+			case "qdisc " + kind + " dropped":
+				if rows++; d.Verdict != unknown || !d.Again || !strings.Contains(d.Why, "tc filter") {
+					t.Errorf("%+v", d)
+				}
+			case "qdisc fq_codel dropped":
+				if rows++; d.Verdict != harmful || d.Packets != 20 {
+					t.Errorf("%+v", d)
+				}
+			}
+		}
+		if rows != 2 {
+			t.Errorf("%s: %+v", kind, e.Drops)
+		}
 	}
 }
 

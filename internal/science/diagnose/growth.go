@@ -253,7 +253,7 @@ func Counters() (list []Counter) {
 // SndbufErrors.
 func refusedFragments(h *host) (n int64, why string) {
 	for _, q := range h.queued {
-		if !q.innerOf {
+		if !q.innerOf && q.Queues() {
 			n += int64(q.Drops)
 		}
 	}

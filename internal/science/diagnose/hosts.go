@@ -345,7 +345,9 @@ func queued(r record.HostReading) (list []queue) {
 		} else if len(r.Begin.Qdiscs) > 0 {
 			continue // it was made between the readings
 		}
-		q.innerOf = slices.ContainsFunc(list, func(o queue) bool { return o.Interface == q.Interface && o.Drops >= q.Drops && o.Drops > 0 })
+		q.innerOf = q.Queues() && slices.ContainsFunc(list, func(o queue) bool {
+			return o.Queues() && o.Interface == q.Interface && o.Drops >= q.Drops && o.Drops > 0
+		})
 		list = append(list, q)
 	}
 	return list

@@ -9,8 +9,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
-
-	"linerate/internal/science/bottleneck"
 )
 
 // Rules about the interfaces of a host: their links, drivers, queues and counters.
@@ -30,7 +28,7 @@ var interfaceRules = []rule{
 	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
-	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
 	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings; of a tunnel likely, for packets that it refuses.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
 	{id: "frames-too-long", host: true, about: "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
 	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
@@ -465,32 +463,4 @@ func standbyTraffic(h *host, c record.InterfaceCounters) *record.Finding {
 	}
 	return h.countedOn(record.Possible, c.Interface+" is inactive and receives packets, as a standby member of a bond does", c.Interface, "rx_nohandler", c.RxNoHandler, c.RxPackets,
 		"none if these are broadcasts; otherwise the switch sends to the wrong member")
-}
-
-// queueHolds: the queue of the sending host drops much of what a flow sends, on a link that is
-// not full.
-func queueHolds(h *host, f record.Flow) bool {
-	return f.From == h.name && f.LimitedBy == bottleneck.InterfaceQueue
-}
-
-// eachQdisc finds queueing disciplines that drop.
-func eachQdisc(f observed) (findings []record.Finding) {
-	for _, h := range f.hosts {
-		for _, q := range h.queued {
-			if q.Drops < 1 || float64(q.Drops) < 1e-5*float64(q.Packets) || q.innerOf {
-				continue
-			}
-			summary := fmt.Sprintf("the queue of %s (%s) drops packets", q.Interface, q.Kind)
-			evidence := []string{fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle, q.Interface, q.Drops, h.within(), q.Packets, q.Overlimits, unit.FormatBytes(float64(q.Backlog)))}
-			confidence := record.Likely
-			if q.Drops >= 10 {
-				confidence = record.Certain
-			}
-			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)", Places: onePlace(h.device(q.Interface)...),
-				Fix: on(h.name, h.alone, "a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
-			})
-		}
-	}
-	return findings
 }

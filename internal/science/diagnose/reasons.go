@@ -66,8 +66,8 @@ var reasons = map[string]reason{
 	// Filters and programs.
 	"NETFILTER_DROP":     {unknown, "a firewall rule dropped it, on purpose or not: nft list ruleset", counts(nftDropped)},
 	"XDP":                {unknown, "an XDP program dropped it: ip -details link show", nil},
-	"TC_INGRESS":         {unknown, "a tc filter at ingress dropped it: tc filter show dev DEV ingress", nil},
-	"TC_EGRESS":          {unknown, "a tc filter at egress dropped it: tc filter show dev DEV egress", nil},
+	"TC_INGRESS":         {unknown, "a tc filter at ingress dropped it: tc filter show dev DEV ingress", counts(filterDropped)},
+	"TC_EGRESS":          {unknown, "a tc filter at egress dropped it: tc filter show dev DEV egress", counts(filterDropped)},
 	"TC_COOKIE_ERROR":    {harmful, "tc failed between chains of filters", nil},
 	"TC_CHAIN_NOTFOUND":  {harmful, "a tc filter goes to a chain that is not there", nil},
 	"TC_RECLASSIFY_LOOP": {harmful, "tc filters classify in a loop", nil},
