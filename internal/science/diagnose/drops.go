@@ -234,7 +234,7 @@ func dropped(h *host) (list []record.Drop) {
 		if h.tunnel(c.Interface) {
 			refused = "refused by the tunnel"
 		}
-		of("rx_errors", c.RxErrors-min(c.RxErrors, c.RxMissed), harmful, refused)
+		of("rx_errors", min(c.RxErrors, damaged(c)+c.RxLength), harmful, refused)
 		verdict, why := h.forOthers(c.Interface, harmless, "for other MAC addresses")
 		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")

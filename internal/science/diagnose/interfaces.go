@@ -29,7 +29,7 @@ var interfaceRules = []rule{
 	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
 	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
 	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings; of a tunnel likely, for packets that it refuses.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
+	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for packets that it refuses.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
 	{id: "frames-too-long", host: true, about: "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
 	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
 	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
@@ -349,7 +349,7 @@ func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
 		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface, "rx_errors", c.RxErrors, c.RxPackets,
 			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+c.Interface+"), of others ip -d link show dev "+c.Interface)
 	}
-	n := c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
+	n := damaged(c)
 	if n == 0 {
 		return nil
 	}
@@ -359,6 +359,13 @@ func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)", c.Interface, c.RxCRC))
 	}
 	return f
+}
+
+// damaged are the frames of rx_errors but those of length, and those that were missed, which some
+// drivers count there and most do not (linux/if_link.h): what is left is at least as many as have a
+// wrong frame check sequence.
+func damaged(c record.InterfaceCounters) uint64 {
+	return max(c.RxErrors-min(c.RxErrors, c.RxLength+c.RxMissed), c.RxCRC)
 }
 
 func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,39 @@ func TestAutonegOff(t *testing.T) {
 		n.SpeedMbps, n.BestMbps, n.Autoneg = speed, 10_000, &off
 		if list := foundBy(Hosts([]record.HostSnapshot{s}), "autoneg-off"); len(list) != 1 || !strings.Contains(list[0].Summary, says) {
 			t.Errorf("%d Mbit/s: %+v", speed, list)
+		}
+	}
+}
+
+// TestDamagedWhileMissed: damaged frames are found also while the ring is full, whether or not the
+// driver counts missed packets among its errors.
+func TestDamagedWhileMissed(t *testing.T) {
+	for _, test := range []struct {
+		errors, crc, length, missed uint64
+		damaged, dropped            int64
+	}{
+		{errors: 40, crc: 40, missed: 5000, damaged: 40, dropped: 40},             // ixgbe, mlx5
+		{errors: 60, crc: 40, length: 20, missed: 5000, damaged: 40, dropped: 60}, // the same
+		{errors: 5040, crc: 40, missed: 5000, damaged: 40, dropped: 40},           // bnx2x
+		{errors: 5000, missed: 5000},                                              // the same, without damage
+		{errors: 20, length: 20, dropped: 20},
+	} {
+		s := hostNamed("nas", 15)
+		c := &s.Reading.End.Interfaces[0]
+		c.RxErrors, c.RxCRC, c.RxLength, c.RxMissed = test.errors, test.crc, test.length, test.missed
+		e := Hosts([]record.HostSnapshot{s})
+		list := foundBy(e, "interface-errors")
+		if row := fmt.Sprintf("rx_errors grew by %d ", test.damaged); (len(list) > 0) != (test.damaged > 0) || len(list) > 0 && !strings.Contains(list[0].Evidence[0], row) {
+			t.Errorf("%+v: %+v", test, list)
+		}
+		dropped := int64(0)
+		for _, d := range e.Drops {
+			if d.Counter == "rx_errors" {
+				dropped = d.Packets
+			}
+		}
+		if dropped != test.dropped {
+			t.Errorf("%+v: %d in the table of drops", test, dropped)
 		}
 	}
 }
