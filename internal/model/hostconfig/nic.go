@@ -48,12 +48,18 @@ func nicLines(n setting.NIC) (lines []string) {
 		case strings.Contains(o.Key, "/"):
 			lines = append(lines, "echo "+value+" > "+irqDirectory+o.Key)
 		case o.Value == "spread":
-			lines = append(lines, fmt.Sprintf(`n=0; for irq in $(ls %s); do echo $((n %% $(nproc))) > %s"$irq"/%s; n=$((n + 1)); done`, Quote(dir+"/device/msi_irqs"), irqDirectory, o.Key))
+			lines = append(lines, "n=0; "+irqLine(dir, fmt.Sprintf(`echo $((n %% $(nproc))) > %s"$irq"/%s; n=$((n + 1))`, irqDirectory, o.Key)))
 		default:
-			lines = append(lines, fmt.Sprintf(`for irq in $(ls %s); do echo %s > %s"$irq"/%s; done`, Quote(dir+"/device/msi_irqs"), value, irqDirectory, o.Key))
+			lines = append(lines, irqLine(dir, fmt.Sprintf(`echo %s > %s"$irq"/%s`, value, irqDirectory, o.Key)))
 		}
 	}
 	return lines
+}
+
+// irqLine executes a command for each interrupt of an interface, "$irq", and fails if it has none.
+// Those of a virtio device are its parent's, a PCI device.
+func irqLine(dir, command string) string {
+	return fmt.Sprintf(`dev=%s; case $(readlink "$dev"/subsystem) in */virtio) dev=$dev/..;; esac; irqs=$(ls "$dev"/msi_irqs) && [ -n "$irqs" ] && for irq in $irqs; do %s; done`, Quote(dir+"/device"), command)
 }
 
 // rssLine: ethtool(8) takes weights, but not the queue of each entry. A table whose queues have
