@@ -94,7 +94,7 @@ func (m meaningRule) find(p port) *record.Finding {
 			sum += by
 		}
 	}
-	if sum < max(m.least, 1) || float64(sum) < m.share*float64(p.received()) {
+	if sum < max(m.least, 1) || float64(sum) < m.share*float64(p.counted().RxPackets) {
 		return nil
 	}
 	slices.SortFunc(list, func(a, b grown) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.name, b.name)) })
@@ -136,13 +136,13 @@ func (h *host) over(seconds float64) string {
 	return fmt.Sprintf(" in %.3g s", seconds)
 }
 
-// received are the packets that the interface received meanwhile.
-func (p port) received() uint64 {
+// counted is what the interface counted meanwhile; zero: nothing, as far as is known.
+func (p port) counted() record.InterfaceCounters {
 	i := slices.IndexFunc(p.h.counted, func(c record.InterfaceCounters) bool { return c.Interface == p.i.Interface })
 	if i < 0 {
-		return 0
+		return record.InterfaceCounters{}
 	}
-	return p.h.counted[i].RxPackets
+	return p.h.counted[i]
 }
 
 // countersKnown reports whether there are counters of a driver whose names are known.

@@ -179,10 +179,6 @@ func TestHostRules(t *testing.T) {
 		{"memory-short", func(s *record.HostSnapshot) {
 			s.State.MemoryBytes, s.Reading.End.Memory = 8e9, &record.MemoryLoad{AvailableBytes: 1e8}
 		}},
-		{"ring-small", func(s *record.HostSnapshot) {
-			s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
-			s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = 7, 7
-		}},
 		{"interrupts-delayed", nic(func(n *record.NIC) { n.Coalesce = &record.Coalesce{RxUs: 400} })},
 		{"", nic(func(n *record.NIC) { n.Coalesce = &record.Coalesce{RxUs: 400, AdaptRx: true} })},
 		{"lro-while-forwarding", func(s *record.HostSnapshot) {

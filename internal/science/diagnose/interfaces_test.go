@@ -103,3 +103,23 @@ func TestDamagedWhileMissed(t *testing.T) {
 		}
 	}
 }
+
+// TestRingSmall: a short ring is likely while it misses packets, and possible where it has missed
+// some since the boot.
+func TestRingSmall(t *testing.T) {
+	for _, test := range []struct {
+		begin, end uint64
+		want       string
+	}{{0, 0, ""}, {1, 1, record.Possible}, {1, 8, record.Likely}} {
+		s := hostNamed("nas", 15)
+		s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
+		s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = test.begin, test.end
+		got := ""
+		for _, f := range foundBy(Hosts([]record.HostSnapshot{s}), "ring-small") {
+			got += f.Confidence
+		}
+		if got != test.want {
+			t.Errorf("missed %d, then %d: %q, want %q", test.begin, test.end, got, test.want)
+		}
+	}
+}

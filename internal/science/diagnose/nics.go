@@ -8,7 +8,7 @@ import (
 
 // Rules about settings of NICs, and about CPUs and memory.
 var tunedRules = []rule{
-	{id: "ring-small", host: true, about: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors is not 0.", parts: nicParts, find: eachNIC(ringSmall), sameCause: sameSummary, explains: []string{"ring-overrun", "ring-empty"}},
+	{id: "ring-small", host: true, about: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors grew.", growth: true, parts: nicParts, find: eachNIC(ringSmall), sameCause: sameSummary, explains: []string{"ring-overrun", "ring-empty"}},
 	{id: "interrupts-delayed", host: true, about: "A NIC waits 200 µs and longer for more packets before it interrupts, and does not adapt.", parts: nicParts, find: eachNIC(interruptsDelayed), sameCause: sameSummary},
 	{id: "lro-while-forwarding", host: true, about: "Large receive offload is on, and the host forwards packets.", parts: []string{"nics", "parameters"}, find: eachNIC(lroForwarding), sameCause: sameSummary},
 	{id: "wireless", host: true, about: "An interface with addresses is wireless.", parts: nicParts, find: eachNIC(wireless), sameCause: sameSummary},
@@ -24,17 +24,12 @@ func ringSmall(p port) *record.Finding {
 	if r == nil || r.Rx <= 0 || r.Rx > few || r.MostRx < 4*r.Rx || !p.hardware() {
 		return nil
 	}
-	missed := uint64(0)
-	for _, c := range p.h.reading.End.Interfaces {
-		if c.Interface == p.i.Interface {
-			missed = c.RxMissed
-		}
-	}
-	if missed == 0 {
+	n := p.counted().RxMissed
+	if n == 0 {
 		return nil
 	}
 	return p.found(record.Likely, fmt.Sprintf("the receive ring of %s is short, and it has missed packets", p.i.Interface), ethtoolPage,
-		[]string{fmt.Sprintf("%s: %d of %d descriptors; rx_missed_errors is %d", p.i.Interface, r.Rx, r.MostRx, missed)}, fmt.Sprintf("ethtool -G %s rx %d", p.i.Interface, min(r.MostRx, 4096)))
+		[]string{fmt.Sprintf("%s: %d of %d descriptors; %s grew by %d%s", p.i.Interface, r.Rx, r.MostRx, missed, n, p.h.within())}, fmt.Sprintf("ethtool -G %s rx %d", p.i.Interface, min(r.MostRx, 4096)))
 }
 
 func interruptsDelayed(p port) *record.Finding {
