@@ -18,7 +18,7 @@ var interfaceRules = []rule{
 	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
 	{id: "link-down", host: true, about: "An interface other than a bridge is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}, atPeers: []string{"syn-unanswered", "unacknowledged"}},
 	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.", parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
-	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the port's rate.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
+	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the link's rate, or the port's where that is not known.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
 	{id: "usb2-adapter", host: true, about: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.", parts: nicParts, find: eachNIC(usb2), sameCause: sameSummary},
 	{id: "emulated-nic", host: true, about: "The driver is that of a NIC which hypervisors emulate register by register.", parts: nicParts, find: eachNIC(emulated), sameCause: sameSummary},
 	{id: "one-queue", host: true, about: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", parts: nicParts, find: eachNIC(oneQueue), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
@@ -164,13 +164,16 @@ func pcieNarrow(p port) *record.Finding {
 		return nil
 	}
 	carries := pcieGbps(l.Width, l.GTps)
-	need := float64(max(p.nic.SpeedMbps, p.nic.BestMbps)) / 1e3
+	need, of := float64(p.nic.SpeedMbps)/1e3, "the link is"
+	if need == 0 {
+		need, of = float64(p.nic.BestMbps)/1e3, "the port can do"
+	}
 	confidence := record.Possible
 	if need > 0 && carries < 1.15*need { // transaction-layer headers take about a tenth
 		confidence = record.Certain
 	}
 	return p.found(confidence, fmt.Sprintf("%s sits in a PCIe slot that is narrower or slower than the card", p.i.Interface), "Linux Documentation/ABI/testing/sysfs-bus-pci",
-		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; the link is %.3g Gbit/s", p.i.Interface, p.nic.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, need)},
+		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; %s %.3g Gbit/s", p.i.Interface, p.nic.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, of, need)},
 		"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot")
 }
 

@@ -123,3 +123,25 @@ func TestRingSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestPCIeNarrow: a slot is too slow for the link that there is, and not for one that the port could
+// have.
+func TestPCIeNarrow(t *testing.T) {
+	for _, test := range []struct {
+		speed, best int64
+		confidence  string
+		says        string
+	}{
+		{25_000, 100_000, record.Possible, "the link is 25 Gbit/s"},
+		{100_000, 100_000, record.Certain, "the link is 100 Gbit/s"},
+		{0, 100_000, record.Certain, "the port can do 100 Gbit/s"},
+		{0, 25_000, record.Possible, "the port can do 25 Gbit/s"},
+	} {
+		s := hostNamed("nas", 15)
+		n := &s.State.NICs[0]
+		n.SpeedMbps, n.BestMbps, n.PCIe = test.speed, test.best, &record.PCIeLink{Width: 8, MostWidth: 16, GTps: 8, MostGTps: 8}
+		if list := foundBy(Hosts([]record.HostSnapshot{s}), "pcie-narrow"); len(list) != 1 || list[0].Confidence != test.confidence || !strings.Contains(list[0].Evidence[0], test.says) {
+			t.Errorf("%+v: %+v", test, list)
+		}
+	}
+}
