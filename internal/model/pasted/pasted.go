@@ -145,6 +145,10 @@ var bare = regexp.MustCompile(`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat
 // value of ethtool -i that the driver leaves empty.
 var title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
 
+// control is a sequence for a terminal, as ip(8) -c writes colours and script(1) keeps a prompt's
+// title (ECMA-48: CSI, OSC and the choice of a character set).
+var control = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
+
 // Parse reads a text. The error is that it is too large, or that nothing of it is understood.
 func Parse(text string) (Text, error) {
 	if len(text) > LargestText {
@@ -154,7 +158,7 @@ func Parse(text string) (Text, error) {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		line = strings.TrimRight(line, "\r\n\t ")
+		line = strings.TrimRight(control.ReplaceAllString(line, ""), "\r\n\t ")
 		switch {
 		case strings.TrimSpace(line) == "":
 			r.gap = true
