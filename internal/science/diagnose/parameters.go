@@ -263,10 +263,16 @@ func notApplied(_ observed, h *host) *record.Finding {
 	for _, l := range h.state.Files {
 		last[l.Key] = l
 	}
-	var rows []string
+	var rows, others []string
 	for _, l := range h.state.Files {
 		live, has := h.state.Parameters[l.Key]
-		if last[l.Key] != l || !has || sameNumbers(live, l.Value) || len(rows) == 6 {
+		if last[l.Key] != l || !has || sameNumbers(live, l.Value) {
+			continue
+		}
+		if slices.Contains(atRunTime, l.Key[strings.LastIndexByte(l.Key, '.')+1:]) {
+			others = append(others, l.Key)
+		}
+		if len(rows) == 6 {
 			continue
 		}
 		rows = append(rows, fmt.Sprintf("%s:%d: %s = %s, and the kernel has %s", l.File, l.Line, l.Key, l.Value, live))
@@ -274,9 +280,17 @@ func notApplied(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
+	fix := []string{"sysctl --system applies the files; or find what has changed the values since, and correct the files"}
+	if len(others) > 0 {
+		fix = []string{"find what has changed " + join(others) + ", such as docker, libvirt, kube-proxy or NetworkManager, and correct the files",
+			"sysctl --system applies the files only if nothing needs those values: without forwarding, containers and virtual machines are cut off"}
+	}
 	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "kernel parameters differ from the files that are to set them", Evidence: rows,
-		Fix: on(h.name, h.alone, "sysctl --system applies the files; or find what has changed the values since, and correct the files"), Reference: "sysctl.d(5)"}
+		Fix: on(h.name, h.alone, fix...), Reference: "sysctl.d(5)"}
 }
+
+// atRunTime are the last words of parameters that programs set while they run.
+var atRunTime = []string{"ip_forward", "forwarding", "route_localnet", "rp_filter", "bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "nf_conntrack_max", "accept_ra", "use_tempaddr", "disable_ipv6"}
 
 // sameNumbers compares values without regard to the space between their parts.
 func sameNumbers(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
