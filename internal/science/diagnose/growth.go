@@ -22,8 +22,10 @@ type growth struct {
 	least     int64    // by so many
 	of        []string // and by this share of the growth of others, if there are any
 	share     float64
-	// confidence that the cause is the one that the summary names.
+	// confidence that the cause is the one that the summary names; possible below perS of them a
+	// second.
 	confidence, summary, reference string
+	perS                           float64
 	fix                            []string
 	settings                       []string // keys and values, by turns, as in parameters
 	// fixes is the fix where it depends on the host; nil: fix and settings are.
@@ -52,6 +54,9 @@ func (g growth) rule() rule {
 	if g.share > 0 {
 		about += fmt.Sprintf(", and %g %% of %s", 100*g.share, strings.Join(g.of, " + "))
 	}
+	if g.perS > 0 {
+		about += fmt.Sprintf(", possible below %g a second", g.perS)
+	}
 	about = strings.TrimSpace(about + ": " + g.summary + ". " + g.says)
 	return rule{id: g.id, about: about, host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
 }
@@ -66,6 +71,9 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 		return nil
 	}
 	finding := &record.Finding{Host: h.name, Confidence: g.confidence, Summary: g.summary, Reference: g.reference, Fix: on(h.name, h.alone, g.fix...)}
+	if float64(grown-other) < g.perS*h.overS {
+		finding.Confidence = record.Possible
+	}
 	for _, name := range g.counters {
 		if n := h.grown(name); n > 0 {
 			finding.Evidence = append(finding.Evidence, h.grewRow(name, n))

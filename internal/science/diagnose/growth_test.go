@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,9 @@ func TestGrowths(t *testing.T) {
 		for _, short := range []bool{false, true} {
 			s := hostNamed("nas", 15)
 			n := max(g.least, 1)
+			if g.perS > 0 && !short {
+				n = max(n, int64(math.Ceil(g.perS*s.OverS)))
+			}
 			if short {
 				n--
 			}
@@ -32,6 +36,23 @@ func TestGrowths(t *testing.T) {
 			if found := i >= 0; found == short || found && e.Findings[i].Confidence != g.confidence {
 				t.Errorf("%s: %s grew by %d: %+v", g.id, g.counters[0], n, e.Findings)
 			}
+		}
+	}
+}
+
+// TestTracerouteThrough: a few packets a second whose time to live runs out are those of traceroute
+// or mtr as well; many are a loop.
+func TestTracerouteThrough(t *testing.T) {
+	for n, want := range map[int64]string{60: record.Possible, 6000: record.Likely} {
+		s := hostNamed("router", 15)
+		s.OverS = 60
+		s.Reading.End.SNMP["Ip.InHdrErrors"] = n
+		e := Hosts([]record.HostSnapshot{s})
+		if list := foundBy(e, "ttl-exceeded"); len(list) != 1 || list[0].Confidence != want || !strings.Contains(list[0].Summary, "traceroute") {
+			t.Errorf("%d in a minute: %+v", n, list)
+		}
+		if len(e.Drops) != 1 || e.Drops[0].Verdict != unknown {
+			t.Errorf("%d in a minute: %+v", n, e.Drops)
 		}
 	}
 }

@@ -105,7 +105,7 @@ var reasons = map[string]reason{
 
 	// IP.
 	"IP_CSUM":                 {harmful, "its IP header has a wrong checksum", counts("IpExt.InCsumErrors")},
-	"IP_INHDR":                {harmful, "its IP header is wrong, or its time to live ran out (a routing loop, or traceroute)", counts("Ip.InHdrErrors")},
+	"IP_INHDR":                {unknown, "its IP header is wrong, or its time to live ran out (a routing loop, or traceroute)", counts("Ip.InHdrErrors")},
 	"IP_RPFILTER":             {harmful, "the reverse-path filter dropped it: replies to its source would leave by another interface", counts("TcpExt.IPReversePathFilter")},
 	"IP_NOPROTO":              {unknown, "nothing on this host handles its IP protocol", nil},
 	"IP_OUTNOROUTES":          {harmful, "no route to the destination", counts("Ip.OutNoRoutes")},
