@@ -149,7 +149,8 @@ func (a *requester) closeConn(c *conn) {
 }
 
 // retry lets connections that have failed try again, a moment later, so that a
-// responder that is gone does not get them without pause.
+// responder that is gone does not get them without pause. With a pace, that is for those
+// behind their schedule, which may be over.
 func (a *requester) retry() {
 	at := socket.Now()
 	if at < a.retryAt {
@@ -157,12 +158,9 @@ func (a *requester) retry() {
 	}
 	a.retryAt = at + int64(checkInterval)
 	a.failedConns = 0
-	if a.paced {
-		return // the schedule says when
-	}
 	for i := range a.conns {
-		if c := &a.conns[i]; c.began == 0 {
-			a.begin(c, at)
+		if a.conns[i].began == 0 {
+			a.beginNext(i, at)
 		}
 	}
 }

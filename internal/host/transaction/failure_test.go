@@ -83,14 +83,39 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// TestLostOnSchedule: what was to begin on a connection that is gone has failed.
+// TestLostOnSchedule: what was to begin on a connection that is gone has failed; a
+// connection of crr that fails behind its schedule goes on with what is due.
 func TestLostOnSchedule(t *testing.T) {
-	e := asker(t, peer(t, func(connection, n int) bool { return connection != 1 }), message.FlowRequest{Spec: flow.Spec{Connections: 2, Pace: 200}})
-	w := window(300*time.Millisecond, e)
-	sched.SleepUntil(w.EndNs)
-	eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
-	if got := tally(e); got.Done != 30 || got.Failed != 30 {
-		t.Errorf("%+v: want half of 60 done and half failed", got)
+	// lost is obliging but for one connection.
+	lost := func(which, rounds int, after time.Duration) func(connection, n int) bool {
+		return func(connection, n int) bool {
+			if connection != which || n < rounds {
+				return true
+			}
+			time.Sleep(after)
+			return false
+		}
+	}
+	for name, c := range map[string]struct {
+		spec     flow.Spec
+		obliging func(connection, n int) bool
+		failed   int64 // of the 60 that are due
+	}{
+		"at once":                   {flow.Spec{Connections: 2}, lost(1, 0, 0), 30},
+		"one transaction at a time": {flow.Spec{Protocol: flow.CRR}, lost(20, 0, 100*time.Millisecond), 1},
+		"four at a time":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 100*time.Millisecond), 1},
+		"after the stop":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 400*time.Millisecond), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.spec.Pace = 200
+			e := asker(t, peer(t, c.obliging), message.FlowRequest{Spec: c.spec})
+			w := window(300*time.Millisecond, e)
+			sched.SleepUntil(w.EndNs)
+			eventually(t, "all are done or have failed", func() bool { return tally(e).Done+tally(e).Failed >= 60 })
+			if got := tally(e); got.Done != 60-c.failed || got.Failed != c.failed {
+				t.Errorf("%+v: want %d of 60 failed and the others done", got, c.failed)
+			}
+		})
 	}
 }
 

@@ -326,9 +326,8 @@ func (a *requester) beginDue() time.Duration {
 		switch {
 		case c.fd < 0 && !a.isCRR:
 			add(&a.failed, 1)
-		case c.round == a.round && c.began == 0:
-			c.round++
-			a.begin(c, instant)
+		case c.began == 0: // behind the schedule, if crr failed on it
+			a.beginNext(a.next, at)
 		}
 		// Otherwise it is not free yet, and begins this one when it is.
 		if a.next++; a.next == len(a.conns) {
