@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"linerate/internal/kernel"
+	"linerate/internal/kernel/sched"
 )
 
 // Epoll reports to one thread which of many sockets can be read or written, without the
@@ -15,7 +16,8 @@ type Epoll struct {
 	Raw bool // see sched.Poller
 
 	fd           int
-	milliseconds bool // the kernel knows only milliseconds (before 5.11)
+	milliseconds bool // the kernel limits waits in milliseconds only (before 5.11)
+	wait         sched.Poller
 	limit        unix.Timespec
 	events       [256]unix.EpollEvent
 }
@@ -77,12 +79,14 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	var err error
 	events, size := unsafe.Pointer(&p.events), uintptr(len(p.events))
 	switch raw := p.Raw || limit == 0; {
+	case p.milliseconds && limit < 0:
+		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, ^uintptr(0), 0, 0))
 	case p.milliseconds:
-		ms := (limit + time.Millisecond - 1) / time.Millisecond
-		if limit < 0 {
-			ms = -1 // without end
+		if limit > 0 {
+			p.wait.Raw = p.Raw
+			_, _ = p.wait.Wait(p.fd, false, limit)
 		}
-		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, uintptr(ms), 0, 0))
+		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, 0, 0, 0))
 	case raw:
 		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size, uintptr(until), 0, 0))
 	default:
