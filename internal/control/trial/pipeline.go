@@ -76,7 +76,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	windowS := r.Duration.Seconds()
 	hosts := r.hosts(c.Nodes, c.Planned)
 	events := r.events()
-	counted := toolreport.AtInterfaces(r.count(flows, c.Programs, c.Peer), hosts, windowS)
+	counted := toolreport.AtInterfaces(r.count(flows, c.Programs, c.Peer), hosts, windowS, c.Planned)
 	tools := r.tools(flows, counted, c.Programs, header.AccountSender)
 	reported := toolreport.Sum(counted, tools, header.AccountSender)
 	totals, err := stats.Total(counted)

@@ -16,13 +16,15 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
 )
 
 // AtInterfaces returns the flows with the datagrams counted that foreign programs
 // received. No socket counts them, so that the flows to a host have equal parts of
-// what its interfaces received in the window beyond linerate's own flows.
-func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64) []record.Flow {
+// what its interfaces received in the window beyond linerate's own flows. The topology
+// may be nil, as for limits.Stacked.
+func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology) []record.Flow {
 	flows = slices.Clone(flows)
 	for _, h := range hosts {
 		var uncounted []*record.Flow
@@ -33,7 +35,8 @@ func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float
 			case f.To != h.Host || !f.Connected:
 			case f.Process != "" && f.Protocol == flow.UDP:
 				uncounted = append(uncounted, f)
-				header = float64(limits.Frame{UDP: true, IPv6: f.DestinationAddr().Is6()}.Headers())
+				tunnel, _ := limits.Tunnelled(h, *f, true, over)
+				header = limits.Frame{UDP: true, IPv6: f.DestinationAddr().Is6()}.Headers() + tunnel
 			default:
 				counted += float64(f.ReceivedBytes)
 			}
@@ -43,7 +46,7 @@ func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float
 		}
 		var took float64
 		for _, d := range h.Deltas() {
-			if d.Interface != "lo" && d.Seconds > 0 {
+			if d.Seconds > 0 && !limits.Stacked(h, d.Interface, over) {
 				took += max(0, d.RxBytes-d.RxPackets*header) * windowS / d.Seconds
 			}
 		}

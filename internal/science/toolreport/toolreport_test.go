@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 // TestSum: a sender-side figure is predicted from what lay in the send buffers.
@@ -52,7 +53,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestPorts: datagrams are counted where they arrive, without their headers and
+// TestAtInterfaces: datagrams are counted where they arrive, without their headers and
 // without those of other flows.
 func TestAtInterfaces(t *testing.T) {
 	udp := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
@@ -65,7 +66,7 @@ func TestAtInterfaces(t *testing.T) {
 			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10}, {Interface: "lo", AtNs: 2e9, RxBytes: 99999}}},
 		}},
 	}
-	trial.Flows = AtInterfaces(trial.Flows, trial.Hosts, trial.WindowS)
+	trial.Flows = AtInterfaces(trial.Flows, trial.Hosts, trial.WindowS, nil)
 	for _, i := range []int{0, 2} {
 		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 || f.CountedAt != record.CountedAtInterfaces {
 			t.Errorf("%+v", f)
@@ -73,6 +74,38 @@ func TestAtInterfaces(t *testing.T) {
 	}
 	if f := trial.Flows[1]; f.ReceivedBytes != 1000 || f.CountedAt != "" {
 		t.Errorf("linerate's own flow: %+v", f)
+	}
+}
+
+// TestStackedInterfaces: what arrives by several interfaces of a host, one upon another, is
+// counted once, without a tunnel's headers.
+func TestStackedInterfaces(t *testing.T) {
+	const datagrams, bytes, headers = 1000, 1200, 42
+	lab := &topology.Topology{Hosts: []topology.Host{{Name: "b"}}}
+	for name, c := range map[string]struct {
+		beneath, upper record.InterfaceSnapshot
+		more           uint64 // bytes of each frame, beneath
+		over           *topology.Topology
+	}{
+		"VLAN":                {upper: record.InterfaceSnapshot{Kind: "vlan"}},
+		"bond":                {beneath: record.InterfaceSnapshot{Master: "upper"}, upper: record.InterfaceSnapshot{Kind: "bond"}},
+		"VXLAN":               {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
+		"link emulator's tun": {beneath: record.InterfaceSnapshot{Kind: "tun"}, upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
+	} {
+		c.beneath.Interface, c.upper.Interface, c.upper.Addresses = "eth0", "upper", []string{"10.0.0.2/24"}
+		counted := func(name string, more uint64) record.InterfaceCounters {
+			return record.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more), RxPackets: datagrams}
+		}
+		flow := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
+		got := AtInterfaces([]record.Flow{flow}, []record.HostReading{{
+			Host:     "b",
+			Begin:    record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}, {Interface: "upper"}}},
+			End:      record.Reading{Interfaces: []record.InterfaceCounters{counted("eth0", c.more), counted("upper", 0)}},
+			Snapshot: record.Snapshot{Host: "b", Interfaces: []record.InterfaceSnapshot{c.beneath, c.upper}},
+		}}, 2, c.over)[0]
+		if got.ReceivedBytes != datagrams*bytes {
+			t.Errorf("%s: %d bytes, want %d", name, got.ReceivedBytes, datagrams*bytes)
+		}
 	}
 }
 

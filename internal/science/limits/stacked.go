@@ -1,4 +1,4 @@
-package trust
+package limits
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 )
 
 // carriedKinds are the kinds of interface (IFLA_INFO_KIND) besides tunnels whose packets leave by
@@ -16,9 +17,9 @@ var carriedKinds = []string{"batadv", "dsa", "macsec"}
 // carried reports whether an interface's packets leave by another one of the host with headers,
 // options, padding or ciphers that depend on how each is set up. In a lab a tun is the end of a
 // link, which the link emulator carries.
-func (v view) carried(host string, p record.InterfaceSnapshot) bool {
-	if p.Kind == "tun" && v.topology != nil {
-		if h, ok := v.topology.Host(host); ok && len(h.Via) == 0 {
+func carried(host string, p record.InterfaceSnapshot, over *topology.Topology) bool {
+	if p.Kind == "tun" && over != nil {
+		if h, ok := over.Host(host); ok && len(h.Via) == 0 {
 			return false
 		}
 	}
@@ -31,11 +32,16 @@ func repeats(p record.InterfaceSnapshot) bool {
 	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "ifb"}, p.Kind) || device.TunnelOverhead(p.Kind) > 0
 }
 
-// stacked interfaces carry what another interface counts, too: a bond's members, VLANs,
-// tunnels.
-func (v view) stacked(h record.HostReading, port string) bool {
-	p := snapshotOf(h, port)
-	return port == "lo" || repeats(p) || v.carried(h.Host, p) ||
+// Stacked reports whether an interface of a host counts what another one of the host counts,
+// too: it is a bond's member, a VLAN or a tunnel. Without a topology (nil) every tun is a
+// tunnel.
+func Stacked(h record.HostReading, port string, over *topology.Topology) bool {
+	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
+	if port == "lo" || i < 0 {
+		return port == "lo"
+	}
+	p := h.Snapshot.Interfaces[i]
+	return repeats(p) || carried(h.Host, p, over) ||
 		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool { return o.Interface == p.Master })
 }
 
@@ -60,15 +66,15 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 	return list
 }
 
-// wrapped says why the bytes of a flow on its host's interfaces are not known: they are on an
+// Wrapped says why the bytes of a flow on its host's interfaces are not known: they are on an
 // interface whose packets another one carries with more than their own bytes, or on a bridge
 // over such a one or over one that repeats. empty: they are known.
-func (v view) wrapped(h record.HostReading, f record.Flow, receiving bool) string {
+func Wrapped(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) string {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
-			beneath := q.Master == p.Interface && q.Kind != "tun" && (v.carried(h.Host, q) || repeats(q))
-			if q.Interface == p.Interface && v.carried(h.Host, q) || beneath {
+			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h.Host, q, over) || repeats(q))
+			if q.Interface == p.Interface && carried(h.Host, q, over) || beneath {
 				return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
 					h.Host, q.Interface, q.Kind)
 			}
@@ -80,16 +86,16 @@ func (v view) wrapped(h record.HostReading, f record.Flow, receiving bool) strin
 // longerOverIPv6 is how much longer IPv6's header is than IPv4's (RFC 8200, RFC 791).
 const longerOverIPv6 = 20
 
-// tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
+// Tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
 // count them, and how much more it may be: without a topology what it runs over is not known.
-func (v view) tunnelled(h record.HostReading, f record.Flow, receiving bool) (size, more float64) {
+func Tunnelled(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		least := device.TunnelOverhead(p.Kind)
 		if least == 0 {
 			continue
 		}
-		if v.topology != nil {
-			if host, ok := v.topology.Host(h.Host); ok {
+		if over != nil {
+			if host, ok := over.Host(h.Host); ok {
 				if drawn, ok := host.Interface(p.Interface); ok {
 					if shape, _ := drawn.Shape(p.Interface); shape.Overhead > 0 {
 						return float64(shape.Overhead), 0
@@ -102,7 +108,7 @@ func (v view) tunnelled(h record.HostReading, f record.Flow, receiving bool) (si
 	return 0, 0
 }
 
-// tagged reports whether a flow's packets have a VLAN's tag at one of its hosts.
-func tagged(s record.Snapshot, f record.Flow, receiving bool) bool {
+// Tagged reports whether a flow's packets have a VLAN's tag at one of its hosts.
+func Tagged(s record.Snapshot, f record.Flow, receiving bool) bool {
 	return slices.ContainsFunc(own(s, f, receiving), func(p record.InterfaceSnapshot) bool { return p.Kind == "vlan" })
 }
