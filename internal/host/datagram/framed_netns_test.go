@@ -25,16 +25,23 @@ func framesArrive(t *testing.T, mode string) {
 		tuples    int
 		rate      float64
 		bytes     int
+		back      bool // from the end that accepts
 	}{
-		{"127.0.0.1", "64", 1, 20_000, 18},
-		{"127.0.0.1", "9018", 1, 1000, 9000 - 28},
-		{"127.0.0.1", flow.IMIX, 5, 10_000, (7*18 + 4*548 + 1472 + 6) / 12},
-		{"127.0.0.1", "64", 70_000, 0, 18},
-		{"::1", "83:3,1518", 3, 10_000, (3*17 + 1452 + 2) / 4},
+		{"127.0.0.1", "64", 1, 20_000, 18, false},
+		{"127.0.0.1", "9018", 1, 1000, 9000 - 28, false},
+		{"127.0.0.1", flow.IMIX, 5, 10_000, (7*18 + 4*548 + 1472 + 6) / 12, false},
+		{"127.0.0.1", "64", 70_000, 0, 18, false},
+		{"::1", "83:3,1518", 3, 10_000, (3*17 + 1452 + 2) / 4, false},
+		{"127.0.0.1", "64", 5, 10_000, 18, true},
+		{"::1", "83", 5, 10_000, 17, true},
 	} {
 		sender, receiver := engine(t, platform), engine(t, platform)
 		request := message.FlowRequest{Spec: flow.Spec{Frame: c.frame, Tuples: c.tuples, Pace: c.rate, Mode: mode}}
-		join(t, sender, receiver, netip.MustParseAddr(c.at), requests(1, request), true)
+		opener, acceptor := sender, receiver
+		if c.back {
+			opener, acceptor = receiver, sender
+		}
+		join(t, opener, acceptor, netip.MustParseAddr(c.at), requests(1, request), !c.back)
 		_, stop := start(200*time.Millisecond, sender, receiver)
 		settled(t, stop, receiver)
 		s, r := sender.Read()[0], receiver.Read()[0]

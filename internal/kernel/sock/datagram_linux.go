@@ -182,10 +182,20 @@ func PathMTU(fd int, six bool) (int, error) {
 	return unix.GetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU)
 }
 
-// Disconnect has a connected socket receive from any address and port, at those that it is
-// bound to (connect(2) with AF_UNSPEC).
+// Disconnect has a connected socket receive from any address and port, at its own address
+// and port (connect(2) with AF_UNSPEC). A port that connect(2) has chosen, or bind(2) to
+// port 0, goes with the connection, and is bound again.
 func Disconnect(fd int) error {
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return err
+	}
 	unspecified := unix.RawSockaddr{Family: unix.AF_UNSPEC}
-	_, err := result(unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&unspecified)), unsafe.Sizeof(unspecified)))
-	return err
+	if _, err := result(unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&unspecified)), unsafe.Sizeof(unspecified))); err != nil {
+		return err
+	}
+	if left, _ := Addresses(fd); left.Port() == 0 {
+		return unix.Bind(fd, at)
+	}
+	return nil
 }
