@@ -170,11 +170,11 @@ type messages struct {
 	brief bool // only beginnings were taken
 }
 
-func (m *messages) receive(fd int, brief bool) (int, error) {
+func (m *messages) receive(fd int, brief bool, at int64) (int, error) {
 	if m.brief = brief && m.named != flow.ModeRecv; m.brief {
-		return m.from.Receive(fd, briefBytes)
+		return m.from.Receive(fd, briefBytes, at)
 	}
-	return m.from.Receive(fd, messageBytes)
+	return m.from.Receive(fd, messageBytes, at)
 }
 
 func (m *messages) mode() string   { return m.named }
@@ -183,13 +183,9 @@ func (m *messages) all(n int) bool { return m.own && n < m.most }
 
 func (m *messages) message(i int, now, ofDay int64) received {
 	k := m.from.Message(i)
-	out := received{data: k.Data, bytes: k.Bytes, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated && !m.brief, arrived: now}
-	// What the two clocks of this host are apart is taken anew each time, so that
-	// setting the time of day does not matter.
-	if since := ofDay - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {
-		out.arrived -= since
+	return received{
+		data: k.Data, bytes: k.Bytes, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated && !m.brief, arrived: m.from.Arrived(k, now, ofDay),
 	}
-	return out
 }
 
 // socketDriver drives steps on a socket and waits in between: with a thread of its own in

@@ -37,7 +37,7 @@ func (o *single) send(_, _ int) (int, error) {
 	return 1, nil
 }
 
-func (o *single) receive(int, bool) (n int, err error) {
+func (o *single) receive(int, bool, int64) (n int, err error) {
 	if o.length, err = o.conn.Read(o.data); err != nil {
 		return 0, err
 	}

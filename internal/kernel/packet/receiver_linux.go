@@ -75,12 +75,12 @@ func open(name string, m Match, buffer int) (int, error) {
 // Receive returns how many frames have come in, at most Room, and waits for the first for
 // limit at most; 0: none has.
 func (r *Receiver) Receive(limit time.Duration) (int, error) {
-	n, err := r.from.Receive(r.fd, MaxBytes)
+	n, err := r.from.Receive(r.fd, MaxBytes, sched.Now())
 	if err == unix.EAGAIN && limit > 0 {
 		if _, err := r.wait.Wait(r.fd, false, limit); err != nil {
 			return 0, err
 		}
-		n, err = r.from.Receive(r.fd, MaxBytes)
+		n, err = r.from.Receive(r.fd, MaxBytes, sched.Now())
 	}
 	if err == unix.EAGAIN || err == unix.EINTR {
 		return 0, nil
@@ -92,14 +92,10 @@ func (r *Receiver) Receive(limit time.Duration) (int, error) {
 // valid until the next.
 func (r *Receiver) Frame(i int) Message {
 	k := r.from.Message(i)
-	// The kernel counts by the time of day, which is compared anew each time; first, so that
-	// what goes by in between makes no frame arrive before it was sent.
-	wall := time.Now().UnixNano()
-	m := Message{Data: k.Data, Bytes: k.Bytes, Dropped: k.Dropped, AtNs: sched.Now()}
-	if since := wall - k.TimestampNs; k.TimestampNs != 0 && since >= 0 && since < int64(time.Minute) {
-		m.AtNs -= since
-	}
-	return m
+	// First the time of day, so that what goes by in between makes no frame arrive before it
+	// was sent.
+	ofDay := time.Now().UnixNano()
+	return Message{Data: k.Data, Bytes: k.Bytes, Dropped: k.Dropped, AtNs: r.from.Arrived(k, sched.Now(), ofDay)}
 }
 
 // Close ends the receiver.

@@ -3,6 +3,7 @@
 package sock
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -77,6 +78,10 @@ type DatagramReceiver struct {
 	buffer   []byte
 	used     int // of the messages, by the latest call
 	room     int // bytes of each that are copied
+
+	// When the latest call was made that found no more messages than it received, and the
+	// latest of those before this call.
+	emptied, before int64
 }
 
 // NewDatagramReceiver makes a receiver of at most so many messages in one system call,
@@ -98,7 +103,8 @@ func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 
 // Receive receives the messages that have arrived, without waiting, and returns how many.
 // At most so many bytes of each are copied; Message.Bytes is the whole size (MSG_TRUNC).
-func (r *DatagramReceiver) Receive(fd, bytes int) (int, error) {
+// at is the present instant of a monotonic clock, for Arrived.
+func (r *DatagramReceiver) Receive(fd, bytes int, at int64) (int, error) {
 	for i := range r.used {
 		r.messages[i].header.SetControllen(controlBytes)
 	}
@@ -110,8 +116,25 @@ func (r *DatagramReceiver) Receive(fd, bytes int) (int, error) {
 	}
 	n, err := result(unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)), unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0))
-	r.used = n
+	r.used, r.before = n, r.emptied
+	if err == unix.EAGAIN || err == nil && n < len(r.messages) {
+		r.emptied = at
+	}
 	return n, err
+}
+
+// Arrived returns when the kernel received a message of the latest Receive, in ns of the clock
+// of Receive; now if that is not known. now and ofDay are the same instant on that clock
+// and in the time of day. What the two are apart is taken anew each time, so that setting
+// the time of day does not matter, unless it is set while the message waits. No message
+// waits longer than since the socket had none.
+func (r *DatagramReceiver) Arrived(m Message, now, ofDay int64) int64 {
+	const unqueued = time.Millisecond // from the timestamp until the message is in the socket, at most
+	since := ofDay - m.TimestampNs
+	if m.TimestampNs == 0 || since < 0 || since > min(now-r.before+int64(unqueued), int64(time.Minute)) {
+		return now
+	}
+	return now - since
 }
 
 // Message returns the i-th message of the latest Receive. It is valid until the next.
