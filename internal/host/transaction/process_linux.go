@@ -317,20 +317,26 @@ func (s *processGroup) latest() message.FlowEnd {
 	return last
 }
 
-// Moved is as of the latest reading.
-func (s *processGroup) Moved() (received, written int64) {
-	last := s.latest()
-	return last.ReceivedBytes, last.WrittenBytes
-}
-
-// Busy is the CPU time of all processes' threads.
-func (s *processGroup) Busy() []int64 {
+// refresh reads all processes, unless that was done just now.
+func (s *processGroup) refresh() {
 	s.mu.Lock()
 	fresh := s.closed || time.Since(s.readAt) < 50*time.Millisecond
 	s.mu.Unlock()
 	if !fresh {
 		s.read()
 	}
+}
+
+// Moved is what all processes' connections have received and written.
+func (s *processGroup) Moved() (received, written int64) {
+	s.refresh()
+	last := s.latest()
+	return last.ReceivedBytes, last.WrittenBytes
+}
+
+// Busy is the CPU time of all processes' threads.
+func (s *processGroup) Busy() []int64 {
+	s.refresh()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.busy

@@ -138,17 +138,29 @@ func TestProcessGroup(t *testing.T) {
 	})
 }
 
+// spread is a flow of 600 connections between two engines, where a process may have 512
+// descriptors.
+func spread(t *testing.T, spec flow.Spec) (asker, responder *Engine) {
+	t.Helper()
+	asker, responder = engine(t), engine(t)
+	spec.Connections = 600
+	request := requests(1, message.FlowRequest{Spec: spec})[0]
+	l := responder.Listen(context.Background(), []message.FlowRequest{request})[0]
+	if l.Error != nil || len(l.Ports) < 2 {
+		t.Fatalf("%+v", l)
+	}
+	request.Remote, request.Ports = netipAt(l.Ports[0]), l.Ports
+	if o := asker.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
+		t.Fatal(o.Error)
+	}
+	return asker, responder
+}
+
 // TestProcessesDie: when one process is gone, the flow says so, and the end of the
 // engine is no later for it.
 func TestProcessesDie(t *testing.T) {
 	narrow(t, func(t *testing.T) {
-		asker, responder := engine(t), engine(t)
-		request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 600}})[0]
-		l := responder.Listen(context.Background(), []message.FlowRequest{request})[0]
-		request.Remote, request.Ports = netipAt(l.Ports[0]), l.Ports
-		if o := asker.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
-			t.Fatal(o.Error)
-		}
+		asker, responder := spread(t, flow.Spec{})
 		window(time.Hour, asker, responder)
 		eventually(t, "transactions are done", func() bool { return asker.Read()[0].Transactions.Done > 100 })
 		if err := syscall.Kill(children(t)[0], syscall.SIGKILL); err != nil {
@@ -160,5 +172,20 @@ func TestProcessesDie(t *testing.T) {
 		})
 		before := asker.Read()[0].Transactions.Done
 		eventually(t, "the others go on", func() bool { return asker.Read()[0].Transactions.Done > before })
+	})
+}
+
+// TestProcessesMoved: what a flow has moved is known without a reading.
+func TestProcessesMoved(t *testing.T) {
+	narrow(t, func(t *testing.T) {
+		asker, responder := spread(t, flow.Spec{Pace: 2000})
+		window(time.Hour, asker, responder)
+		for bytes := range int64(2) {
+			eventually(t, "bytes are moved", func() bool {
+				received, _ := responder.Moved()
+				_, written := asker.Moved()
+				return received > 1000*bytes && written > 1000*bytes
+			})
+		}
 	})
 }
