@@ -43,6 +43,7 @@ type Flow interface {
 	Settled() bool
 	Status() *message.Error
 	Start(message.WindowRequest)
+	Shorten(endNs, stopNs int64)
 	Stop()
 	Close()
 	Release()
@@ -344,6 +345,9 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 func (s *Set[F]) Shorten(endNs, stopNs int64) {
 	s.Signals.End.Store(endNs)
 	s.Signals.Stop.Store(stopNs)
+	for _, f := range s.All() {
+		f.Shorten(endNs, stopNs)
+	}
 }
 
 // Stop has senders stop now, ahead of the instant that Start was given.

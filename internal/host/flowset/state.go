@@ -220,6 +220,9 @@ func (s *State) Close() {
 // Start lets the flow know of the window ahead of its start.
 func (s *State) Start(message.WindowRequest) {}
 
+// Shorten lets the flow know of an earlier end and stop.
+func (s *State) Shorten(endNs, stopNs int64) {}
+
 // Stop ends waiting for room to send: the senders' stop is now.
 func (s *State) Stop() {}
 

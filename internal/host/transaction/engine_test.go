@@ -104,3 +104,30 @@ func TestTransactions(t *testing.T) {
 		})
 	}
 }
+
+// TestShorten: a flow whose window is cut begins nothing after the new stop, and has its
+// latencies.
+func TestShorten(t *testing.T) {
+	for _, spec := range []flow.Spec{{}, {Connections: 3}, {Protocol: flow.CRR}, {Protocol: flow.UDPRR}} {
+		spec.Pace = 1000
+		asker, responder := engine(t), engine(t)
+		join(t, asker, responder, requests(1, message.FlowRequest{Spec: spec}))
+		shorten(t, asker, responder, spec.Pace)
+	}
+}
+
+// shorten starts a flow of a pace, cuts its window and verifies what TestShorten says.
+func shorten(t *testing.T, asker, responder *Engine, pace float64) {
+	t.Helper()
+	w := window(time.Hour, asker, responder)
+	sched.SleepUntil(w.BeginNs + int64(50*time.Millisecond))
+	stop := sched.Now() + int64(50*time.Millisecond)
+	for _, e := range []*Engine{asker, responder} {
+		e.Shorten(stop, stop)
+	}
+	sched.SleepUntil(stop + int64(100*time.Millisecond))
+	eventually(t, "there are latencies", func() bool { return tally(asker).Latency != nil && tally(asker).Waiting == 0 })
+	if got, due := tally(asker).Done, 1+int64(float64(stop-w.StartNs)/1e9*pace); got > due {
+		t.Errorf("%d transactions, where %d are due before the stop", got, due)
+	}
+}

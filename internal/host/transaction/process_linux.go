@@ -234,6 +234,11 @@ func (s *processGroup) Start(w message.WindowRequest) {
 	s.callAll(func(int) task { return task{Start: &w} })
 }
 
+// Shorten has the processes end and stop earlier.
+func (s *processGroup) Shorten(endNs, stopNs int64) {
+	s.callAll(func(int) task { return task{Shorten: &message.CutRequest{EndNs: endNs, StopNs: stopNs}} })
+}
+
 // Abandon has the processes give up.
 func (s *processGroup) Abandon() { s.callAll(func(int) task { return task{Abandon: true} }) }
 

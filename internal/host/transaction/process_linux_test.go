@@ -189,3 +189,12 @@ func TestProcessesMoved(t *testing.T) {
 		}
 	})
 }
+
+// TestProcessesShorten: worker processes learn that the window is cut.
+func TestProcessesShorten(t *testing.T) {
+	narrow(t, func(t *testing.T) {
+		const pace = 2000
+		asker, responder := spread(t, flow.Spec{Pace: pace})
+		shorten(t, asker, responder, pace)
+	})
+}

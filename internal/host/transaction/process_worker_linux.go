@@ -27,6 +27,7 @@ type task struct {
 	Connect *assignment            `json:"connect,omitempty"`
 	Abandon bool                   `json:"abandon,omitempty"`
 	Start   *message.WindowRequest `json:"start,omitempty"`
+	Shorten *message.CutRequest    `json:"shorten,omitempty"`
 	Read    bool                   `json:"read,omitempty"`
 	Light   bool                   `json:"light,omitempty"`
 }
@@ -94,6 +95,8 @@ func (e *Engine) handle(t task) (r report) {
 		}
 	case t.Start != nil:
 		e.Start(*t.Start)
+	case t.Shorten != nil:
+		e.Shorten(t.Shorten.EndNs, t.Shorten.StopNs)
 	case t.Light:
 		for _, s := range e.Light() {
 			r.Sample = s

@@ -54,7 +54,7 @@ func (w *worker) request(i int) {
 		if o.Pace > 0 {
 			began = slots.due(w.f.part.number(i, round))
 		}
-		if began >= window.StopNs || !w.f.sleepUntil(began) {
+		if began >= w.f.engine.Signals.Stop.Load() || !w.f.sleepUntil(began) {
 			return
 		}
 		if lost {
