@@ -3,6 +3,7 @@ package agent
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"linerate/internal/kernel/proc"
@@ -39,7 +40,10 @@ func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []re
 			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind, Driver: i.Driver, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
 			Addresses: slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
 				prefix, err := netip.ParsePrefix(text)
-				return err != nil || !slices.Contains(own, prefix.Addr())
+				return err != nil || !slices.ContainsFunc(own, func(a netip.Addr) bool {
+					// A link-local address is one of the interface that its zone names.
+					return prefix.Addr() == a.WithZone("") && slices.Contains([]string{"", i.Interface, strconv.Itoa(i.Index)}, a.Zone())
+				})
 			}),
 		})
 	}

@@ -45,3 +45,18 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
+
+// TestVisibleLinkLocal: of several interfaces with one link-local address, a client sees it
+// on that of its flow.
+func TestVisibleLinkLocal(t *testing.T) {
+	both := []record.InterfaceSnapshot{
+		{Interface: "eth0", Index: 2, Addresses: []string{"fe80::1/64"}},
+		{Interface: "eth1", Index: 3, Addresses: []string{"fe80::1/64", "2001:db8::1/64"}},
+	}
+	for _, zone := range []string{"eth1", "3"} { // the index, if the name was not found
+		seen := visible(both, []netip.Addr{netip.MustParseAddr("fe80::1").WithZone(zone)})
+		if len(seen) != 2 || len(seen[0].Addresses) != 0 || !slices.Equal(seen[1].Addresses, []string{"fe80::1/64"}) {
+			t.Errorf("zone %s: %+v", zone, seen)
+		}
+	}
+}
