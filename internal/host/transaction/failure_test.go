@@ -102,6 +102,9 @@ func TestLostOnSchedule(t *testing.T) {
 		failed   int64 // of the 60 that are due
 	}{
 		"at once":                   {flow.Spec{Connections: 2}, lost(1, 0, 0), 30},
+		"after a moment":            {flow.Spec{Connections: 2}, lost(1, 0, 100*time.Millisecond), 30},
+		"after the stop, too":       {flow.Spec{Connections: 2}, lost(1, 0, 400*time.Millisecond), 30},
+		"the only one":              {flow.Spec{}, lost(0, 20, 100*time.Millisecond), 40},
 		"one transaction at a time": {flow.Spec{Protocol: flow.CRR}, lost(20, 0, 100*time.Millisecond), 1},
 		"four at a time":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 100*time.Millisecond), 1},
 		"after the stop":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 400*time.Millisecond), 1},

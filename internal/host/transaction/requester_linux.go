@@ -71,7 +71,12 @@ func (w *worker) runRequester() {
 		}
 		switch {
 		case w.epoll == nil:
-			a.runSingle(&w.conns[0])
+			c := &w.conns[0]
+			a.runSingle(c)
+			// What becomes due on a connection that is lost has failed.
+			for limit := time.Duration(0); limit >= 0 && a.paced && c.fd < 0 && !w.f.engine.Signals.Quit.Load(); limit = a.beginDue() {
+				a.wait.Sleep(min(limit, checkInterval))
+			}
 		case a.sequential:
 			a.runSequential()
 		default:
@@ -249,6 +254,19 @@ func (a *requester) fail(c *conn, err error) {
 		a.epoll.Remove(int(c.fd))
 	}
 	atomic.StoreInt32(&c.fd, -1)
+	if a.paced {
+		a.failDue(c, socket.Now())
+	}
+}
+
+// failDue counts as failed what has become due on a connection that is lost.
+func (a *requester) failDue(c *conn, at int64) {
+	for ; ; c.round++ {
+		if instant := a.schedule.due(a.part.number(int(c.index), c.round)); instant > at || instant >= a.f.engine.Signals.Stop.Load() {
+			return
+		}
+		add(&a.failed, 1)
+	}
 }
 
 // runEpoll sends requests over many connections, each with a transaction at a time.
@@ -325,7 +343,7 @@ func (a *requester) beginDue() time.Duration {
 		c := &a.conns[a.next]
 		switch {
 		case c.fd < 0 && !a.isCRR:
-			add(&a.failed, 1)
+			a.failDue(c, at)
 		case c.began == 0: // behind the schedule, if crr failed on it
 			a.beginNext(a.next, at)
 		}
