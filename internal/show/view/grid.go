@@ -2,7 +2,6 @@ package view
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ type Row struct {
 func newGrid(run *record.Run) *grid {
 	g := &grid{}
 	compare, condition := Split(run.Factors)
-	compares := len(combinations(compare)) > 1
+	compares := slices.ContainsFunc(compare, func(f record.Factor) bool { return len(f.Levels) > 1 })
 	if !compares && (len(condition) > 1 || len(condition) == 1 && len(run.Hashing) == 0) {
 		// Nothing is compared: the first condition has the rows. A single one over which
 		// flows are hashed is a curve, which is a row.
@@ -49,10 +48,13 @@ func newGrid(run *record.Run) *grid {
 	}
 	named := varied(compare)
 	placed := map[int]bool{}
-	for _, levels := range combinations(condition) {
+	for _, levels := range combinations(condition, run.Treatments) {
 		g.Columns = append(g.Columns, Column{Name: spell(levels, condition), Levels: levels})
 	}
-	for _, levels := range combinations(compare) {
+	if len(g.Columns) == 0 {
+		g.Columns = []Column{{}}
+	}
+	for _, levels := range combinations(compare, run.Treatments) {
 		r := Row{Name: spell(levels, named), Levels: levels, Treatments: make([]*record.Treatment, len(g.Columns))}
 		found := false
 		for c, col := range g.Columns {
@@ -114,20 +116,30 @@ func Split(factors []record.Factor) (compare, condition []record.Factor) {
 	return
 }
 
-// combinations lists every combination of the factors' levels, the last factor
-// turning fastest; one empty combination when there is no factor.
-func combinations(factors []record.Factor) []map[string]string {
-	out := []map[string]string{{}}
-	for _, f := range factors {
-		var longer []map[string]string
-		for _, have := range out {
-			for _, level := range f.Levels {
-				more := maps.Clone(have)
-				more[f.Name] = level.Name
-				longer = append(longer, more)
-			}
+// combinations lists the combinations of the factors' levels that treatments have, in the
+// order of the levels, the last factor turning fastest; one empty combination when there
+// is no factor.
+func combinations(factors []record.Factor, treatments []record.Treatment) (out []map[string]string) {
+	if len(factors) == 0 {
+		return []map[string]string{{}}
+	}
+	var places [][]int
+	for _, t := range treatments {
+		at := make([]int, len(factors))
+		for k, f := range factors {
+			at[k] = slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == t.Levels[f.Name] })
 		}
-		out = longer
+		if !slices.Contains(at, -1) {
+			places = append(places, at)
+		}
+	}
+	slices.SortFunc(places, slices.Compare)
+	for _, at := range slices.CompactFunc(places, slices.Equal) {
+		levels := map[string]string{}
+		for k, f := range factors {
+			levels[f.Name] = f.Levels[at[k]].Name
+		}
+		out = append(out, levels)
 	}
 	return out
 }

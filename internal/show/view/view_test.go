@@ -1,6 +1,8 @@
 package view
 
 import (
+	"fmt"
+	"maps"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -53,6 +55,31 @@ func TestNothingIsLostFromTheGrid(t *testing.T) {
 	}
 	if n != len(run.Treatments) || len(v.Columns) != 2 {
 		t.Errorf("%d of %d treatments shown in %d columns", n, len(run.Treatments), len(v.Columns))
+	}
+}
+
+// TestGridOfManyFactors: a design that tries factors one by one has a row for each treatment,
+// and the grid lists no other combinations, of which there are 2 to the 24.
+func TestGridOfManyFactors(t *testing.T) {
+	run := &record.Run{Study: "many"}
+	baseline := map[string]string{}
+	for i := range 24 {
+		name := fmt.Sprint("f", i)
+		run.Factors = append(run.Factors, record.Factor{Name: name, Role: "compare", Baseline: "off", Levels: sciencetest.Named("off", "on")})
+		baseline[name] = "off"
+	}
+	run.Treatments = []record.Treatment{{Name: "baseline", Baseline: true, Levels: baseline}}
+	for _, f := range run.Factors {
+		levels := maps.Clone(baseline)
+		levels[f.Name] = "on"
+		run.Treatments = append(run.Treatments, record.Treatment{Name: f.Name + " on", Levels: levels})
+	}
+	if got := len(combinations(run.Factors[:10], run.Treatments)); got != 11 {
+		t.Fatalf("%d combinations of ten factors", got)
+	}
+	v := New(run)
+	if len(v.Rows) != 25 || len(v.Columns) != 1 || v.Baseline != &v.Rows[0] || v.Rows[1].Name != "f23 on" {
+		t.Errorf("%d rows in %d columns, baseline %+v, then %q", len(v.Rows), len(v.Columns), v.Baseline, v.Rows[1].Name)
 	}
 }
 
