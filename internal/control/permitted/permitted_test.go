@@ -1,8 +1,10 @@
 package permitted
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"linerate/internal/model/topology"
@@ -81,12 +83,40 @@ func TestOthersCannotPermit(t *testing.T) {
 	}
 }
 
+// TestConcurrent: what several processes permit at the same time is permitted afterwards.
+func TestConcurrent(t *testing.T) {
+	state(t)
+	var all sync.WaitGroup
+	var commands []topology.Command
+	for n := range 12 {
+		c := command(fmt.Sprint("host", n), "ssh")
+		commands = append(commands, c)
+		list, err := Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			if err := list.Add([]topology.Command{c}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if list, err := Load(); err != nil || len(list.Without(commands)) != 0 {
+		t.Errorf("%d of %d were forgotten, %v", len(list.Without(commands)), len(commands), err)
+	}
+}
+
 // TestBounded: the oldest are forgotten, and a file that is longer than any is refused.
 func TestBounded(t *testing.T) {
 	path := state(t)
 	list, _ := Load()
+	var many []topology.Command
 	for i := range mostCommands {
-		list.lines = append(list.lines, key(command("n", string(rune('a'+i%26)), string(rune(i)))))
+		many = append(many, command("n", string(rune('a'+i%26)), string(rune(i))))
+	}
+	if err := list.Add(many); err != nil {
+		t.Fatal(err)
 	}
 	last := command("nas", "ssh")
 	if err := list.Add([]topology.Command{last}); err != nil {
