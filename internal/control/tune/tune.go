@@ -5,7 +5,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ type Options struct {
 	// its budget leaves time for (run.Options.Reserve); nil: it need not be.
 	Planned func(p *study.Plan, reserve int) error
 	// Finished is called with each run that has trials, also with an interrupted one.
-	Finished func(*record.Run) error
+	Finished func(*record.Run)
 
 	exec executor // the zero value: package run
 }
@@ -325,7 +324,7 @@ func (t *Tuner) conduct(ctx context.Context, d settingfile.Design) (*record.Run,
 	if begun {
 		t.runs = append(t.runs, made)
 		t.spent, t.trials = t.spent+time.Duration(made.DurationS*float64(time.Second)), t.trials+len(made.Trials)
-		err = errors.Join(err, o.Finished(made))
+		o.Finished(made)
 	}
 	if len(t.runs) > 0 {
 		first = t.runs[0].ID

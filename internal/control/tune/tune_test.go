@@ -160,7 +160,7 @@ func (f *fakeHosts) options(t *testing.T, list string) Options {
 		Name: "list.conf", Files: files, Lint: tuning.Files(files, nil), File: "the path", Base: Path(1e8, 0, 0), Ablate: true,
 		Keep:     filepath.Join(t.TempDir(), "90-kept.conf"),
 		Notebook: func(context.Context) (notebook.Store, error) { f.opened++; return store{of: f}, nil },
-		Finished: func(made *record.Run) error { f.shown = append(f.shown, made.ID); return nil },
+		Finished: func(made *record.Run) { f.shown = append(f.shown, made.ID) },
 		exec:     executor{f.try, f.run},
 	}
 }
@@ -413,7 +413,7 @@ func TestConclude(t *testing.T) {
 	keep := o.Keep
 	o.Keep = ""
 	var made *record.Run
-	o.Finished = func(r *record.Run) error { made = r; return nil }
+	o.Finished = func(r *record.Run) { made = r }
 	if _, _, err := f.tune(t.Context(), t, o); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"linerate/internal/science/remedy"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/present"
+	"linerate/internal/show/showtest"
 )
 
 // wrongLines are what people get wrong, with what the answer has to name; ␣ is a space
@@ -145,7 +146,10 @@ var wrongLines = []struct{ line, want string }{
 	{"run nas", "did you mean ./nas.yaml?"},
 	{"check ./nas", "did you mean ./nas.yaml?"},
 	{"tune blog", "did you mean ./blog.conf?"},
-	{"run arp-flux --out nas.yaml", "write the report in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"run arp-flux --out nas.yaml", "write in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"tune blog.conf --rate 1gbit --out nas.yaml", "write in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"tune blog.conf --rate 1gbit --keep nas.yaml/90.conf", "--keep nas.yaml/90.conf: write in nas.yaml: not a directory"},
+	{"tune blog.conf --rate 1gbit --keep none/90.conf", "--keep none/90.conf: stat none: no such file or directory"},
 	{"serve --token .", "--token .: a directory; expected a file"},
 }
 
@@ -245,6 +249,29 @@ func TestProofInDoubt(t *testing.T) {
 	shown := present.Tune(&record.Tune{Run: tried.ID, Answer: "it helps."}, "list.conf", []*record.Run{tried, proof}, nil)
 	if want := "In doubt: of run tune-8, 1 of 3 trials failed a trust check (steady): linerate report tune-8."; !slices.Contains(shown.Warnings, want) {
 		t.Errorf("tune: %q", shown.Warnings)
+	}
+}
+
+// TestTuneWithoutPage: where the page of a run that was tried cannot be written, the answer is
+// printed all the same, and the error says how its page is made.
+func TestTuneWithoutPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv(notebook.Variable, filepath.Join(t.TempDir(), "n.db"))
+	wrongFiles(t)
+	var both strings.Builder
+	s := streams{in: strings.NewReader(""), out: &both, err: &both}
+	cmd := newTuneCommand(s)
+	f := tuneFlags{trialFlags: trialFlags{out: "nas.yaml", flags: cmd.Flags()}}
+	run := showtest.Ablated()
+	cmd.SetContext(t.Context())
+	var made written
+	f.trying(cmd, s, &made).Finished(run)
+	err := f.show(t.Context(), s, &record.Tune{Run: run.ID, Answer: "The list helps."}, "blog.conf", []*record.Run{run}, made)
+	if want := "linerate report " + run.ID + " --out DIR"; err == nil || !strings.Contains(err.Error(), want) || len(made.pages) > 0 {
+		t.Errorf("%v, pages %q; want %q", err, made.pages, want)
+	}
+	if !strings.Contains(both.String(), "The list helps.") {
+		t.Errorf("printed %q", both.String())
 	}
 }
 

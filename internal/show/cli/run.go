@@ -18,7 +18,6 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
-	"linerate/internal/show/export"
 	"linerate/internal/show/html"
 )
 
@@ -78,14 +77,6 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	}
 	result, err := f.begin(ctx, s, plan, args[0], f.again(args[0]))
 	return finishRun(ctx, s, result, err, f)
-}
-
-// writable returns an error if the page cannot be written later.
-func (f runFlags) writable() error {
-	if err := export.Writable(cmp.Or(f.out, "runs")); err != nil {
-		return usageError(fmt.Errorf("%w: nothing was run; --out names another directory", err))
-	}
-	return nil
 }
 
 // begin makes a new run of a plan, whose study has that name in messages; again is the command
@@ -165,6 +156,14 @@ func (f runFlags) conduct(ctx context.Context, s streams, what string, trials fu
 	return trials(options)
 }
 
+// withoutPage says where a run is whose page could not be written for some reason, nil: it was.
+func withoutPage(err error, id string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w\nThe run is in the notebook; its page is made with: linerate report %s --out DIR", err, id)
+}
+
 // finishRun reports what there is, also of a run that was cut short.
 func finishRun(ctx context.Context, s streams, result *record.Run, err error, f runFlags) error {
 	if result == nil {
@@ -174,10 +173,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 	if len(result.Trials) > 0 {
 		var paths html.Paths
 		paths, lost = writePage(ctx, cmp.Or(f.out, filepath.Join("runs", result.ID)), result)
-		lost = errors.Join(lost, s.showRun(result, f.asJSON, paths.Page))
-	}
-	if lost != nil {
-		lost = fmt.Errorf("%w\nThe run is in the notebook; its page is made with: linerate report %s --out DIR", lost, result.ID)
+		lost = withoutPage(errors.Join(lost, s.showRun(result, f.asJSON, paths.Page)), result.ID)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/show/export"
 )
 
 // planFlags say which trials of a study are planned; options has what of it is recorded.
@@ -127,6 +128,14 @@ func defineDesign(flags *pflag.FlagSet, o *run.Options) {
 
 // directory is where a run's page and result go by default.
 func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f.out, "runs"), run) }
+
+// writable returns an error if pages cannot be written later.
+func (f trialFlags) writable() error {
+	if err := export.Writable(cmp.Or(f.out, "runs")); err != nil {
+		return usageError(fmt.Errorf("%w: nothing was run; --out names another directory", err))
+	}
+	return nil
+}
 
 type runFlags struct {
 	planFlags

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -129,7 +128,11 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := f.trying(cmd, s)
+	if err := f.writable(); err != nil {
+		return err
+	}
+	var made written
+	o := f.trying(cmd, s, &made)
 	o.Name, o.Files, o.Lint, o.File, o.Base = strings.Join(args, ", "), files, found, file, base
 	o.Again, o.Controls = f.again(args), tune.AskControls()
 	var claim *active.Claim
@@ -166,9 +169,9 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	defer func() { claim.Leave() }()
 	result, err := t.Run(cmd.Context())
 	if err != nil {
-		return f.failed(file, err)
+		return f.failed(file, err, made.lost)
 	}
-	return f.show(cmd.Context(), s, result, o.Name, t.Runs())
+	return f.show(cmd.Context(), s, result, o.Name, t.Runs(), made)
 }
 
 // conclude says of a run in the notebook what its list did.
@@ -182,6 +185,9 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	}
 	var claim *active.Claim
 	if f.options.Keep != "" { // which is proven by trials
+		if err := f.writable(); err != nil {
+			return err
+		}
 		if err := s.permitRun(cmd.Context(), runs[0], f.trust); err != nil {
 			return err
 		}
@@ -190,18 +196,26 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 		}
 		defer claim.Leave()
 	}
-	o := f.trying(cmd, s)
+	var made written
+	o := f.trying(cmd, s, &made)
 	o.Progress = describing(&claim, "tune --run "+runs[0].ID, o.Progress)
 	o.Again = f.again(nil)
 	t, result, err := tune.Conclude(cmd.Context(), runs[0], o)
 	if err != nil {
-		return f.failed("the hosts of run "+runs[0].ID, err)
+		return f.failed("the hosts of run "+runs[0].ID, err, made.lost)
 	}
-	return f.show(cmd.Context(), s, result, t.Name(), t.Runs())
+	return f.show(cmd.Context(), s, result, t.Name(), t.Runs(), made)
 }
 
-// trying are the options of the trials, without the list and the base.
-func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
+// written are the pages of the runs that were made, and why others could not be written.
+type written struct {
+	pages []string
+	lost  error
+}
+
+// trying are the options of the trials, without the list and the base. What becomes of their
+// pages is added to those written.
+func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
@@ -218,28 +232,33 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams) tune.Options {
 		}
 		return nil
 	}
-	o.Finished = func(made *record.Run) error {
+	o.Finished = func(made *record.Run) {
 		progress.end()
-		_, err := writePage(context.Background(), f.directory(made.ID), made)
-		return err
+		paths, err := writePage(context.Background(), f.directory(made.ID), made)
+		if err != nil {
+			to.lost = errors.Join(to.lost, withoutPage(err, made.ID))
+			return
+		}
+		to.pages = append(to.pages, paths.Page)
 	}
 	o.Ask = f.asker(cmd.Context(), s)
 	return o
 }
 
-// failed says how to go on after an error, and what its exit status is.
-func (f tuneFlags) failed(file string, err error) error {
+// failed says how to go on after an error, and what its exit status is; lost is what could not
+// be shown.
+func (f tuneFlags) failed(file string, err, lost error) error {
 	if input, is := errors.AsType[*tune.InputError](err); is {
 		return inputError(file, input.Err)
 	}
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, fmt.Errorf("interrupted after %s: every setting is as it was; continue with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made))}
+		return statusError{ExitInterrupted, errors.Join(fmt.Errorf("interrupted after %s: every setting is as it was; continue with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made)), lost)}
 	case is:
-		return fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
 	}
-	return err
+	return errors.Join(err, lost)
 }
 
 // carryOn are the commands that end what was begun: what the search for what is enough
@@ -283,24 +302,18 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 
 // show prints the result; its status says whether it is in doubt, or nothing of the
 // list could be tried.
-func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run) error {
+func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run, made written) error {
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
 	}
 	if len(runs) > 0 && result.Continue == "" {
 		result.Continue = f.continueCommand(runs[0])
 	}
-	var pages []string
-	for i, r := range runs {
-		if f.run == "" || i > 0 { // the page of a stored run is linerate report's
-			pages = append(pages, filepath.Join(f.directory(r.ID), "report.html"))
-		}
-	}
 	var noted error
 	if f.options.Keep != "" { // without it the proof is the notebook's
 		noted = noteProof(ctx, result)
 	}
-	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, pages))))
+	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, made.pages))), made.lost)
 	switch {
 	case err != nil:
 		return err

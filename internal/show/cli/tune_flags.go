@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/export"
 )
 
 type tuneFlags struct {
@@ -92,12 +94,23 @@ func (f tuneFlags) accepting() (problems []error) {
 	return problems
 }
 
-// keepable: nothing is at the place yet to which is written what is proven.
-func (f tuneFlags) keepable() (problems []error) {
-	if _, err := os.Lstat(f.options.Keep); f.options.Keep != "" && err == nil {
-		problems = append(problems, fmt.Errorf("--keep %s: the file exists; expected a new one", f.options.Keep))
+// keepable: a new file can be written at the place to which is written what is proven.
+func (f tuneFlags) keepable() []error {
+	keep := f.options.Keep
+	if keep == "" {
+		return nil
 	}
-	return problems
+	if _, err := os.Lstat(keep); err == nil {
+		return []error{fmt.Errorf("--keep %s: the file exists; expected a new one", keep)}
+	}
+	_, err := os.Stat(filepath.Dir(keep)) // which is not made
+	if err == nil {
+		err = export.Writable(filepath.Dir(keep))
+	}
+	if err != nil {
+		return []error{fmt.Errorf("--keep %s: %w", keep, err)}
+	}
+	return nil
 }
 
 // concluding holds the flags against a run that was made: where, how and by what it

@@ -12,8 +12,7 @@ import (
 	"linerate/internal/kernel/file"
 )
 
-// Writable says why Write could not make its files in a directory, or in one
-// below it. It leaves nothing there.
+// Writable says why files could not be made in a directory, or in one below it. It leaves nothing there.
 func Writable(dir string) error {
 	// A missing directory is made below the nearest one that exists.
 	for {
@@ -27,7 +26,7 @@ func Writable(dir string) error {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err // without the temporary file's name
 		}
-		return fmt.Errorf("write the report in %s: %w", dir, err)
+		return fmt.Errorf("write in %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
