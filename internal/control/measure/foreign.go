@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,21 +87,32 @@ func (s *session) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := netip.ParseAddr(host)
+	ctx, cancel := context.WithTimeout(ctx, s.options.patience())
+	defer cancel()
+	at, err := Resolve(ctx, cmp.Or(s.options.Network, "ip"), host)
 	if err != nil {
-		s.host = s.options.Addresses[0]
-		ctx, cancel := context.WithTimeout(ctx, s.options.patience())
-		defer cancel()
-		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		if _, is := errors.AsType[*net.DNSError](err); is {
-			return fmt.Errorf("%w\nCheck its spelling, or use the server's address", greeting.Cause(err))
-		}
-		if err != nil || len(found) == 0 {
-			return fmt.Errorf("%s has no address: %w", host, err)
-		}
-		at = found[0]
+		return fmt.Errorf("%w\nCheck its spelling, or use the server's address", err)
 	}
-	s.server = netip.AddrPortFrom(at.Unmap(), uint16(number))
+	if _, err := netip.ParseAddr(host); err != nil {
+		s.host = s.options.Addresses[0]
+	}
+	s.server = netip.AddrPortFrom(at, uint16(number))
 	s.servers = []netip.AddrPort{s.server}
 	return nil
+}
+
+// Resolve returns an address of a host, which is a name or an address, of a network: "ip4",
+// "ip6", or "ip" for either.
+func Resolve(ctx context.Context, network, host string) (netip.Addr, error) {
+	if at, err := netip.ParseAddr(host); err == nil && (network == "ip" || at.Unmap().Is4() == (network == "ip4")) {
+		return at.Unmap(), nil // with its zone, which a look-up drops
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, network, host)
+	if name, is := errors.AsType[*net.DNSError](err); is && (network == "ip" || !name.IsNotFound) {
+		return netip.Addr{}, greeting.Cause(err)
+	}
+	if err != nil || len(found) == 0 {
+		return netip.Addr{}, fmt.Errorf("%s has no %s address", host, map[string]string{"ip4": "IPv4", "ip6": "IPv6", "ip": "IP"}[network])
+	}
+	return found[0].Unmap(), nil
 }

@@ -68,6 +68,8 @@ type Options struct {
 	// URL is of a server that is another program, which speaks the protocol of the flows;
 	// Addresses has its address, with the port. Empty: the server is linerate's or iperf3's.
 	URL string
+	// Network is the family that the name in URL is resolved to, "ip4" or "ip6"; empty: either.
+	Network string
 	// Latency is measured by a probe, first without the flows and then beside them.
 	Latency bool
 	// LossFree asks for the highest rate of datagrams without loss; nil: it is

@@ -156,3 +156,23 @@ func TestProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestResolve: a server that is another program keeps its name, by which it is asked, whichever
+// family its address is of.
+func TestResolve(t *testing.T) {
+	for _, c := range []struct{ address, network, server, host string }{
+		{"localhost:80", "ip4", "127.0.0.1:80", "localhost:80"},
+		{"127.0.0.1:80", "", "127.0.0.1:80", ""},
+		{"[::1]:80", "ip6", "[::1]:80", ""},
+		{"[fe80::1%eth0]:80", "ip6", "[fe80::1%eth0]:80", ""},
+	} {
+		s := session{options: Options{Addresses: []string{c.address}, Network: c.network}}
+		if err := s.resolve(t.Context()); err != nil || s.server.String() != c.server || s.host != c.host {
+			t.Errorf("%s, %s: %s, name %q, %v", c.address, c.network, s.server, s.host, err)
+		}
+	}
+	s := session{options: Options{Addresses: []string{"127.0.0.1:80"}, Network: "ip6"}}
+	if err := s.resolve(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1 has no IPv6 address") {
+		t.Error(err)
+	}
+}

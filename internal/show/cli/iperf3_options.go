@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"linerate/internal/bus/greeting"
 	"linerate/internal/control/measure"
 	"linerate/internal/model/flow"
 )
@@ -256,10 +254,15 @@ func (l *iperf3Like) withServer(addresses []string, byDefault string) []string {
 	return append([]string{l.server}, addresses...)
 }
 
+// network is the family that names are resolved to; empty: either.
+func (l *iperf3Like) network() string {
+	return map[bool]string{l.ipv4: "ip4", l.ipv6: "ip6"}[true]
+}
+
 // locate gives addresses the port that is asked for, and replaces names by an address of
 // the family that is.
 func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault string) (located []string, err error) {
-	network := map[bool]string{l.ipv4: "ip4", l.ipv6: "ip6"}[true]
+	network := l.network()
 	if l.port == 0 && network == "" {
 		return addresses, nil
 	}
@@ -273,14 +276,11 @@ func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault s
 		}
 		host, port, _ := net.SplitHostPort(at) // complete
 		if network != "" {
-			found, err := net.DefaultResolver.LookupNetIP(ctx, network, host)
-			if name, is := errors.AsType[*net.DNSError](err); is && !name.IsNotFound {
-				return nil, greeting.Cause(err)
+			at, err := measure.Resolve(ctx, network, host)
+			if err != nil {
+				return nil, err
 			}
-			if err != nil || len(found) == 0 {
-				return nil, fmt.Errorf("%s has no IPv%s address", host, network[2:])
-			}
-			host = found[0].Unmap().String()
+			host = at.String()
 		}
 		located = append(located, net.JoinHostPort(host, port))
 	}

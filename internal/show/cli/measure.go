@@ -116,8 +116,10 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err != nil {
 		return err
 	}
-	if o.Addresses, err = f.like.locate(ctx, o.Addresses, f.defaultPort()); err != nil {
-		return err
+	if o.URL == "" { // whose server is asked for by its name
+		if o.Addresses, err = f.like.locate(ctx, o.Addresses, f.defaultPort()); err != nil {
+			return err
+		}
 	}
 	said := s.err
 	if f.quiet {
@@ -315,6 +317,7 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 	o.Flows.Mode = "" // see modes
 	o.Flows = o.Flows.Fitted()
 	if o.URL = url; url != "" {
+		o.Network = f.like.network()
 		return o, expected, nil
 	}
 	if o.Iperf3 = f.iperf3.on; o.Iperf3 {
