@@ -187,7 +187,7 @@ type iperf3Like struct {
 
 func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 	flags.StringVar(&l.server, "server", "", "the server, as an `ADDRESS` without the option names it")
-	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, if ADDRESS has none (default: 5202; with --iperf3 5201)")
+	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, if ADDRESS or URL has none (default: 5202; with --iperf3 5201; of a URL its scheme's)")
 	flags.BoolVar(&l.reverse, "reverse", false, "the same as --direction read")
 	flags.BoolVar(&l.bidir, "bidir", false, "the same as --direction both")
 	flags.BoolVar(&l.udp, "udp", false, "the same as --protocol udp")

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -57,9 +59,9 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	if scheme.tls && spec.TLS == "" {
 		spec.TLS = flow.TLSFull
 	}
-	port := u.Port()
-	if port == "" {
-		port = scheme.port
+	port := cmp.Or(u.Port(), scheme.port)
+	if u.Port() == "" && f.like.port != 0 {
+		port = strconv.Itoa(f.like.port)
 	}
 	rest := u.RequestURI()
 	switch {
