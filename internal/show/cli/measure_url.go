@@ -46,6 +46,7 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 		return "", fmt.Errorf("%.80q: expected %s, or ADDRESS of a linerate serve", text, source.Or(withSlashes(slices.Sorted(maps.Keys(urlSchemes)))))
 	}
 	spec := &f.asked.Flows
+	encrypted := spec.TLS != "" && spec.TLS != flow.TLSOff
 	switch {
 	case u.Hostname() == "":
 		return "", fmt.Errorf("%.80q has no host", text)
@@ -55,6 +56,9 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 		spec.Protocol = scheme.protocols[0]
 	case !slices.Contains(scheme.protocols, spec.Protocol):
 		return "", fmt.Errorf("--protocol %s with a URL of %s://: expected %s", spec.Protocol, u.Scheme, source.Or(scheme.protocols))
+	}
+	if f.given("tls") && scheme.protocols[0] == flow.HTTP && encrypted != scheme.tls {
+		return "", fmt.Errorf("--tls %s with a URL of %s://: expected %s://", spec.TLS, u.Scheme, map[bool]string{true: "https", false: "http"}[encrypted])
 	}
 	if scheme.tls && spec.TLS == "" {
 		spec.TLS = flow.TLSFull

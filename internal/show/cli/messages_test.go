@@ -150,6 +150,8 @@ var wrongLines = []struct{ line, want string }{
 	{"tune blog.conf --rate 1gbit --out nas.yaml", "write in nas.yaml: not a directory: nothing was run; --out names another directory"},
 	{"tune blog.conf --rate 1gbit --keep nas.yaml/90.conf", "--keep nas.yaml/90.conf: write in nas.yaml: not a directory"},
 	{"tune blog.conf --rate 1gbit --keep none/90.conf", "--keep none/90.conf: stat none: no such file or directory"},
+	{"measure https://nas/ --tls off", "--tls off with a URL of https://: expected http://"},
+	{"measure http://nas/ --tls full", "--tls full with a URL of http://: expected https://"},
 	{"serve --token .", "--token .: a directory; expected a file"},
 }
 
