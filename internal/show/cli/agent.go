@@ -75,8 +75,7 @@ until Ctrl-C or SIGTERM, without privileges.`,
 			// The agent's words go to its standard output. Were the conductor gone
 			// while it speaks, SIGPIPE would end it before it has reverted anything.
 			signal.Ignore(syscall.SIGPIPE)
-			// A closed terminal is a conductor's end like any other.
-			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
+			ctx, stop := untilHangup(cmd.Context())
 			defer stop()
 			return metrics.while(ctx, io.Discard, func(ctx context.Context) error {
 				return agent.Serve(ctx, bus.Pipes(os.Stdin, os.Stdout), o)

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -88,8 +86,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	if len(f.all) == 0 {
 		return command(ctx)
 	}
-	// A terminal that is closed is an end like any other.
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	ctx, stop := untilHangup(ctx)
 	defer stop()
 	journal, err := apply.DefaultJournal(name)
 	if err != nil {

@@ -7,11 +7,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,25 +42,6 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		sayLast(ctx, errs, err)
 	}
 	return status
-}
-
-// oneSignal is how long signals count as the first one: a terminal, a shell and timeout(1)
-// may each send it.
-const oneSignal = 100 * time.Millisecond
-
-// untilSignal is a context that SIGINT and SIGTERM end. A second signal ends the process at
-// once, unless the command handles it itself: the agents of a run end with their streams,
-// and guards revert what is left.
-func untilSignal() (ctx context.Context, stop func()) {
-	// A write beyond the limit of a file's size (ulimit -f) fails with EFBIG, which is reported,
-	// instead of ending the process. Programs that it executes keep the signal's default.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ)
-	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		time.Sleep(oneSignal)
-		stop()
-	})
-	return ctx, stop
 }
 
 func sayLast(ctx context.Context, errs io.Writer, err error) {
