@@ -102,11 +102,11 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 	return nil
 }
 
-// redaction replaces addresses and names, in each snapshot by the same ones.
+// redaction replaces addresses and names, in all snapshots by the same ones.
 func redaction() (func(record.HostSnapshot) (record.HostSnapshot, error), error) {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return nil, err
 	}
-	return func(s record.HostSnapshot) (record.HostSnapshot, error) { return redact.Snapshot(s, key) }, nil
+	return redact.Snapshots(key), nil
 }

@@ -371,10 +371,11 @@ func JSON(w io.Writer, run *record.Run) error {
 }
 
 // Snapshots writes the run's snapshots of hosts into a directory, HOST-before.json and
-// HOST-after.json, as change makes them. It returns how many there are.
+// HOST-after.json, as change makes them, by the names that hosts have then. It returns how
+// many there are.
 func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (record.HostSnapshot, error)) (n int, err error) {
 	for _, s := range run.Snapshots {
-		for when, one := range map[string]*record.HostSnapshot{"before": s.Before, "after": s.After} {
+		for i, one := range []*record.HostSnapshot{s.Before, s.After} {
 			if one == nil {
 				continue
 			}
@@ -382,7 +383,7 @@ func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (re
 			if err != nil {
 				return n, err
 			}
-			name := filepath.Join(dir, filepath.Base(s.Host)+"-"+when+".json")
+			name := filepath.Join(dir, filepath.Base(changed.Reading.Host)+"-"+[]string{"before", "after"}[i]+".json")
 			if err := WriteFile(name, func(w io.Writer) error { return Indented(w, changed) }); err != nil {
 				return n, err
 			}

@@ -23,9 +23,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Snapshot returns the snapshot with everything replaced, and Redacted set. The same key
-// replaces an address by the same one.
-func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot, err error) {
+// Snapshots returns a function that returns a snapshot with everything replaced, and Redacted
+// set: in all snapshots that it is called with, an address or a name by the same one.
+func Snapshots(key [32]byte) func(record.HostSnapshot) (record.HostSnapshot, error) {
+	return redactor{key: key, names: map[string]string{}}.snapshot
+}
+
+func (r redactor) snapshot(s record.HostSnapshot) (redacted record.HostSnapshot, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return redacted, err
@@ -36,7 +40,6 @@ func Snapshot(s record.HostSnapshot, key [32]byte) (redacted record.HostSnapshot
 	if err := decoder.Decode(&tree); err != nil {
 		return redacted, err
 	}
-	r := redactor{key: key, names: map[string]string{}}
 	r.name(s.Reading.Host, "host")
 	r.name(s.Host.Host, "host")
 	named := map[string]bool{}

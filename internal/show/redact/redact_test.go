@@ -52,7 +52,7 @@ func TestSnapshot(t *testing.T) {
 		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
 	s.State.Nexthops = []record.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
 	s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
-	redacted, err := Snapshot(s, [32]byte{1})
+	redacted, err := Snapshots([32]byte{1})(s)
 	if err != nil {
 		t.Fatal(err)
 	}

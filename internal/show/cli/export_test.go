@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"linerate/internal/model/record"
+)
+
+// TestRedactedSnapshots: in all redacted snapshots of a run a host has one name, also as a neighbour
+// and in the names of the files.
+func TestRedactedSnapshots(t *testing.T) {
+	at := func(host, neighbour string) *record.HostSnapshot {
+		s := &record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host}, Reading: record.HostReading{Host: host}}
+		s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: neighbour}}
+		return s
+	}
+	run := &record.Run{Snapshots: []record.HostSnapshots{
+		{Host: "nas", Before: at("nas", "vault"), After: at("nas", "vault")},
+		{Host: "vault", Before: at("vault", "nas"), After: at("vault", "nas")},
+	}}
+	f := exportFlags{redact: true, output: filepath.Join(t.TempDir(), "around")}
+	if err := f.writeSnapshots(run); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(f.output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range files {
+		names = append(names, file.Name())
+		s, err := readSnapshot(streams{}, filepath.Join(f.output, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, neighbour := s.Reading.Host, s.State.LLDP[0].System
+		if pair := []string{host, neighbour}; !slices.Contains([]string{host + "-before.json", host + "-after.json"}, file.Name()) || host == neighbour || slices.Max(pair) != "host2" || slices.Min(pair) != "host1" {
+			t.Errorf("%s is of %s beside %s", file.Name(), host, neighbour)
+		}
+	}
+	if want := []string{"host1-after.json", "host1-before.json", "host2-after.json", "host2-before.json"}; !slices.Equal(names, want) {
+		t.Errorf("files %q, want %q", names, want)
+	}
+}
