@@ -3,7 +3,9 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +17,36 @@ func (s streams) asks() bool {
 	in, isFile := s.in.(*os.File)
 	_, shown := terminalWidth(s.err)
 	return isFile && shown && term.IsTerminal(int(in.Fd()))
+}
+
+// input is standard input until ctx ends, as by Ctrl-C; reading it then fails with
+// ExitInterrupted.
+func (s streams) input(ctx context.Context) io.Reader { return untilDone{ctx, s.in} }
+
+// untilDone reads until a context ends.
+type untilDone struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (u untilDone) Read(p []byte) (int, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	const most = 64 << 10 // a pipe has no more at once
+	read := make(chan result, 1)
+	go func() { // ends with the process where there is no input
+		buffer := make([]byte, min(len(p), most))
+		n, err := u.in.Read(buffer)
+		read <- result{buffer[:n], err}
+	}()
+	select {
+	case r := <-read:
+		return copy(p, r.data), r.err
+	case <-u.ctx.Done():
+		return 0, statusError{ExitInterrupted, errors.New("interrupted")}
+	}
 }
 
 // confirm asks a question that is answered with yes or no.

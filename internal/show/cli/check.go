@@ -17,8 +17,8 @@ func newCheckCommand(s streams) *cobra.Command {
 		Use:   "check FILE.yaml|STUDY",
 		Short: "Check a study file and print its plan; change nothing",
 		Args:  exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := f.plan(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			plan, err := f.plan(s.input(cmd.Context()), args[0])
 			if err != nil {
 				return err
 			}

@@ -190,7 +190,7 @@ func studyOf(flags *pflag.FlagSet, args []string) *study.Study {
 	if name == "" || name == "-" {
 		return nil
 	}
-	file, text, err := readStudy(name)
+	file, text, err := readStudy(nil, name)
 	if err != nil {
 		return nil
 	}

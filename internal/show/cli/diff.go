@@ -31,7 +31,7 @@ Exit status: 0 nothing but counters differs; 1 failed; 2 bad usage or input;
 			var both [2]record.HostSnapshot
 			for i, file := range args {
 				var err error
-				if both[i], err = readSnapshot(s, file); errors.Is(err, fs.ErrNotExist) {
+				if both[i], err = readSnapshot(s.input(cmd.Context()), file); errors.Is(err, fs.ErrNotExist) {
 					if _, noRuns := storedRuns(cmd.Context(), args...); noRuns == nil {
 						return usageError(fmt.Errorf("%s is a run in the notebook, not a file with a snapshot: linerate compare %s %s", file, quote(args[0]), quote(args[1])))
 					}

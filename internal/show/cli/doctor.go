@@ -99,7 +99,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			var text pasted.Text
 			snapshots, err := []record.HostSnapshot(nil), error(nil)
 			if f.paste {
-				text, err = f.pasted(s, args)
+				text, err = f.pasted(cmd.Context(), s, args)
 				snapshots = named(text.Machines)
 			} else {
 				snapshots, err = f.snapshots(cmd.Context(), s, args)
@@ -161,7 +161,7 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text p
 }
 
 // pasted reads what other tools print; without a file from standard input.
-func (f doctorFlags) pasted(s streams, files []string) (pasted.Text, error) {
+func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pasted.Text, error) {
 	if len(f.hosts)+len(f.via) > 0 {
 		return pasted.Text{}, usageError(errors.New("--paste: expected without --host and --via"))
 	}
@@ -173,7 +173,7 @@ func (f doctorFlags) pasted(s streams, files []string) (pasted.Text, error) {
 		if file == "-" && s.asks() {
 			say(s.err, "Paste, and end with Ctrl-D:\n")
 		}
-		text, err := readBounded(s, file, pasted.LargestText)
+		text, err := readBounded(s.input(ctx), file, pasted.LargestText)
 		if err != nil {
 			return pasted.Text{}, usageError(err)
 		}
@@ -190,7 +190,7 @@ func (f doctorFlags) pasted(s streams, files []string) (pasted.Text, error) {
 // snapshots reads files and hosts, the hosts at the same time; this host where none is named.
 func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
 	for _, file := range files {
-		snapshot, err := readSnapshot(s, file)
+		snapshot, err := readSnapshot(s.input(ctx), file)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w; of a host: linerate doctor --host %s", err, quote(file))
 		}

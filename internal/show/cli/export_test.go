@@ -32,7 +32,7 @@ func TestRedactedSnapshots(t *testing.T) {
 	var names []string
 	for _, file := range files {
 		names = append(names, file.Name())
-		s, err := readSnapshot(streams{}, filepath.Join(f.output, file.Name()))
+		s, err := readSnapshot(nil, filepath.Join(f.output, file.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}

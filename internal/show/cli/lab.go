@@ -90,7 +90,7 @@ func newLabUpCommand(s streams) *cobra.Command {
 			if err := errors.Join(mistakes(cmd.Flags())...); err != nil {
 				return usageError(err)
 			}
-			t, err := loadTopology(args[0])
+			t, err := loadTopology(s.input(cmd.Context()), args[0])
 			if err != nil {
 				return err
 			}

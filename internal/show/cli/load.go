@@ -22,8 +22,8 @@ import (
 )
 
 // loadTopology reads the topology of a study, or of a file that has nothing else.
-func loadTopology(nameOrFile string) (*topology.Topology, error) {
-	file, data, err := readStudy(nameOrFile)
+func loadTopology(in io.Reader, nameOrFile string) (*topology.Topology, error) {
+	file, data, err := readStudy(in, nameOrFile)
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -56,10 +56,10 @@ func inputError(file string, err error) error {
 	return usageError(fmt.Errorf("%s has %d mistakes; nothing has been created\n%w", file, len(problems), err))
 }
 
-// readStudy returns the text of a built-in study or of a file, and what to call
+// readStudy returns the text of a built-in study or of a file, "-" being in, and what to call
 // it in messages.
-func readStudy(nameOrFile string) (string, []byte, error) {
-	data, builtin, err := readNamed("study", "studies", nameOrFile, studies.Names(), func(name string) ([]byte, error) {
+func readStudy(in io.Reader, nameOrFile string) (string, []byte, error) {
+	data, builtin, err := readNamed(in, "study", "studies", nameOrFile, studies.Names(), func(name string) ([]byte, error) {
 		return studies.Files.ReadFile(name + ".yaml")
 	})
 	if builtin {
@@ -77,12 +77,16 @@ func isAddress(text string) bool {
 	return err == nil || errPort == nil
 }
 
-// readNamed reads a built-in text by its name, or else a file by its path.
-func readNamed(kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (data []byte, builtin bool, err error) {
+// readNamed reads a built-in text by its name, or else a file by its path; "-" is in.
+func readNamed(in io.Reader, kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (data []byte, builtin bool, err error) {
 	if isStudyName(nameOrFile) {
 		if data, err := read(nameOrFile); err == nil {
 			return data, true, nil
 		}
+	}
+	if nameOrFile == "-" {
+		data, err = readText(in, nameOrFile)
+		return data, false, err
 	}
 	data, err = readFile(nameOrFile)
 	switch beside := besideName(nameOrFile, kind); {
@@ -196,24 +200,27 @@ func isStudyName(s string) bool { return s != "" && !strings.ContainsAny(s, `./\
 // one to say what its limit is.
 const maxStudyFile = 4 << 20
 
-// readFile reads a file, "-" being standard input, and no more of it than could
-// be meant: a path given by mistake may be a disk or a device that never ends.
+// readFile reads a file, and no more of it than could be meant: a path given by mistake may
+// be a disk or a device that never ends.
 func readFile(path string) ([]byte, error) {
-	f := os.Stdin
-	if path != "-" {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if info.IsDir() {
-			return nil, fmt.Errorf("%s is a directory; expected a file", path)
-		}
-		if f, err = os.Open(path); err != nil {
-			return nil, err
-		}
-		defer f.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxStudyFile+1))
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a directory; expected a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readText(f, path)
+}
+
+// readText reads what has that path in messages, as readFile does.
+func readText(in io.Reader, path string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxStudyFile+1))
 	if err == nil && len(data) > maxStudyFile {
 		err = fmt.Errorf("%s has more than %d bytes, as no study and no list of settings has", path, maxStudyFile)
 	}

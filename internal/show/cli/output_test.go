@@ -330,7 +330,7 @@ func shownTuning(t *testing.T) (texts []string) {
 
 func shownLabs(t *testing.T) (texts []string) {
 	for _, name := range studies.Names() {
-		topology, err := loadTopology(name)
+		topology, err := loadTopology(nil, name)
 		if err != nil {
 			t.Fatal(err)
 		}

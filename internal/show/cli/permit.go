@@ -79,7 +79,7 @@ func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) e
 // builtInCommands are what the built-in studies execute.
 func builtInCommands() (list []topology.Command) {
 	for _, name := range studies.Names() {
-		file, text, err := readStudy(name)
+		file, text, err := readStudy(nil, name)
 		if err != nil {
 			continue // its commands are asked about
 		}

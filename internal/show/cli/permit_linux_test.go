@@ -199,7 +199,7 @@ func TestBuiltInStudiesAreNotAskedAbout(t *testing.T) {
 	if err := s.permit(context.Background(), "./ecmp-bgp", false, nil); err != nil {
 		t.Errorf("a file without commands: %v", err)
 	}
-	_, text, err := readStudy("ecmp-bgp")
+	_, text, err := readStudy(nil, "ecmp-bgp")
 	if err != nil {
 		t.Fatal(err)
 	}

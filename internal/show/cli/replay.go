@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -63,7 +64,7 @@ was not kept.`,
 			if err := errors.Join(problems...); err != nil {
 				return usageError(err)
 			}
-			c, err := readCapture(s, args[0])
+			c, err := readCapture(s.input(cmd.Context()), args[0])
 			if err != nil {
 				return usageError(err)
 			}
@@ -96,10 +97,10 @@ was not kept.`,
 	return cmd
 }
 
-// readCapture reads a file; "-": standard input.
-func readCapture(s streams, name string) (*replay.Capture, error) {
+// readCapture reads a file; "-": in.
+func readCapture(in io.Reader, name string) (*replay.Capture, error) {
 	if name == "-" {
-		return replay.Read(s.in)
+		return replay.Read(in)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -65,7 +65,7 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	if f.resume != "" {
 		return f.resumeRun(ctx, s)
 	}
-	plan, err := f.plan(args[0])
+	plan, err := f.plan(s.input(ctx), args[0])
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,11 @@ func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
 	flags.StringSliceVar(&f.parts, "part", nil, verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
 }
 
-// plan loads a study, by the name of a built-in one or its file's path, and derives the plan
+// plan loads a study, by the name of a built-in one or its file's path ("-": in), and derives the plan
 // that was asked for. The study's text and the tables that it names are added to the
 // options. Mistakes are usage errors: exit status 2.
-func (f *planFlags) plan(nameOrFile string) (*study.Plan, error) {
-	file, text, err := readStudy(nameOrFile)
+func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
+	file, text, err := readStudy(in, nameOrFile)
 	if err != nil {
 		return nil, usageError(err)
 	}

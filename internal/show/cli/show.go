@@ -12,8 +12,8 @@ func newShowCommand(s streams) *cobra.Command {
   linerate check mine.yaml
   linerate run mine.yaml`,
 		Args: exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			_, data, err := readStudy(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, data, err := readStudy(s.input(cmd.Context()), args[0])
 			if err != nil {
 				return usageError(err)
 			}

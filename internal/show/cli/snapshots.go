@@ -85,9 +85,9 @@ func programName(command string) string {
 	return "linerate"
 }
 
-// readSnapshot reads what linerate snapshot has written; "-": standard input.
-func readSnapshot(s streams, file string) (snapshot record.HostSnapshot, err error) {
-	text, err := readBounded(s, file, largestSnapshot)
+// readSnapshot reads what linerate snapshot has written; "-": in.
+func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err error) {
+	text, err := readBounded(in, file, largestSnapshot)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snapshot, fmt.Errorf("%w: expected a file of linerate snapshot", err)
 	}
@@ -118,9 +118,8 @@ func notSnapshot(file string, text []byte) error {
 	return nil
 }
 
-// readBounded reads a file or, as "-", standard input, and at most a byte more than most.
-func readBounded(s streams, file string, most int64) ([]byte, error) {
-	in := s.in
+// readBounded reads a file or, as "-", in, and at most a byte more than most.
+func readBounded(in io.Reader, file string, most int64) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {

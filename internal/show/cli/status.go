@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -36,5 +37,10 @@ func (e statusError) Error() string {
 
 func (e statusError) Unwrap() error { return e.cause }
 
-// usageError marks an error as the user's: exit status 2.
-func usageError(err error) error { return statusError{ExitUsage, err} }
+// usageError marks an error as the user's: exit status 2. Being interrupted is none.
+func usageError(err error) error {
+	if coded, is := errors.AsType[statusError](err); is && coded.status == ExitInterrupted {
+		return coded
+	}
+	return statusError{ExitUsage, err}
+}

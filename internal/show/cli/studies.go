@@ -30,7 +30,7 @@ func newStudiesCommand(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			list := studyList{Schema: "linerate.studies/v1"}
 			for _, name := range studies.Names() {
-				plan, err := new(planFlags).plan(name)
+				plan, err := new(planFlags).plan(nil, name)
 				if err != nil {
 					return err
 				}

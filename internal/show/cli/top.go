@@ -120,7 +120,7 @@ func (f topFlags) run(ctx context.Context, s streams) error {
 // sources are what is to be shown, and what closes them after ctx has ended.
 func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, closeAll func(), err error) {
 	if f.replay != "" {
-		r, err := openRecording(s, f.replay, f.pace())
+		r, err := openRecording(s.input(ctx), f.replay, f.pace())
 		if err != nil {
 			return nil, nil, usageError(err)
 		}

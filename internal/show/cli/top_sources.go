@@ -204,9 +204,9 @@ type recording struct {
 // mostGap bounds how long a recording stands still.
 const mostGap = 10 * time.Second
 
-// openRecording opens a file; "-": standard input. Interval is that of a recording.
-func openRecording(s streams, name string, interval time.Duration) (*recording, error) {
-	r := &recording{name: name, close: func() {}, lines: bufio.NewReader(s.in), interval: interval}
+// openRecording opens a file; "-": in. Interval is that of a recording.
+func openRecording(in io.Reader, name string, interval time.Duration) (*recording, error) {
+	r := &recording{name: name, close: func() {}, lines: bufio.NewReader(in), interval: interval}
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {

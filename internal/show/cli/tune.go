@@ -109,7 +109,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
 	}
-	files, err := readTuning(s.in, args, f.system)
+	files, err := readTuning(s.input(cmd.Context()), args, f.system)
 	if err != nil {
 		return usageError(err)
 	}
@@ -124,7 +124,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if f.given("margin") {
 		f.options.Set = append(f.options.Set, "design.margin="+f.margin.String())
 	}
-	file, base, err := f.base()
+	file, base, err := f.base(s.input(cmd.Context()))
 	if err != nil {
 		return usageError(err)
 	}

@@ -68,7 +68,7 @@ func readTuningFile(in io.Reader, name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(in, maxStudyFile))
 	}
-	text, _, err := readNamed("list", "lists", name, studies.ListNames(), studies.List)
+	text, _, err := readNamed(in, "list", "lists", name, studies.ListNames(), studies.List)
 	if err == nil && strings.ContainsRune(string(text), 0) {
 		err = fmt.Errorf("%s is not text: expected a sysctl.conf, a loader.conf or a tuned profile", name)
 	}

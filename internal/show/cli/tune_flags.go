@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,9 +53,9 @@ func (f tuneFlags) places() (problems []error) {
 }
 
 // base is the study that the list is tried in: its name in messages, and its text.
-func (f pathFlags) base() (string, []byte, error) {
+func (f pathFlags) base(in io.Reader) (string, []byte, error) {
 	if f.on != "" {
-		return readStudy(f.on)
+		return readStudy(in, f.on)
 	}
 	return "the path", tune.Path(f.rate, f.rtt, f.loss), nil
 }
