@@ -74,7 +74,7 @@ not count for --fail-on, and are findings again after the date. The list is in
 the notebook's directory.
 
 Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed;
-2 bad usage or input; 3 something was found.`,
+2 bad usage or input; 3 something was found; 130 interrupted.`,
 		Example: `  linerate doctor
   linerate doctor --over 10s --host root@nas --host root@client
   linerate doctor nas.json client.json

@@ -48,7 +48,7 @@ through a switch. It needs CAP_NET_RAW, as in a lab (linerate lab exec HOST --
 linerate forward …), and is faster with CAP_BPF and CAP_NET_ADMIN.
 
 Exit status: 0 measured; 1 failed; 2 bad usage or input; 3 the generator or this
-host's own losses bound a result, or none was found.`,
+host's own losses bound a result, or none was found; 130 interrupted.`,
 		Example: `  linerate forward --interface eth1 --receive eth2 --router 10.0.1.254
   linerate forward --interface eth1 --receive eth2 --frame 64,imix --loss 0%,0.5%
   linerate forward --interface eth1 --receive eth2 --frame 1518 --duration 60s

@@ -33,7 +33,7 @@ It needs CAP_NET_RAW, as in a lab (linerate lab exec HOST -- linerate replay …
 is faster with CAP_BPF and CAP_NET_ADMIN. "-" is standard input.
 
 Exit status: 0 sent as scheduled; 1 failed; 2 bad usage or input; 3 the schedule
-was not kept.`,
+was not kept; 130 interrupted.`,
 		Example: `  linerate replay web.pcap --interface eth0
   linerate replay web.pcap --interface eth0 --speed 2 --receive eth1
   linerate replay web.pcap --interface eth0 --pace 10000 --passes 10

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -33,11 +32,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	if err == nil {
 		return ExitOK
 	}
-	status := ExitFailed
-	if coded, ok := errors.AsType[statusError](err); ok {
-		status = coded.status
-		err = coded.cause
-	}
+	status, err := exitStatus(ctx, err)
 	if err != nil {
 		sayLast(ctx, errs, err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,24 @@ func (e statusError) Error() string {
 }
 
 func (e statusError) Unwrap() error { return e.cause }
+
+// exitStatus is the exit status of a command that failed, and the error that is printed; nil:
+// none. ctx is the command's, which a signal ends.
+func exitStatus(ctx context.Context, err error) (int, error) {
+	if coded, ok := errors.AsType[statusError](err); ok {
+		return coded.status, coded.cause
+	}
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
+		return ExitFailed, err
+	}
+	if _, several := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); several { // others say more
+		return ExitInterrupted, err
+	}
+	return ExitInterrupted, errors.New("interrupted")
+}
 
 // usageError marks an error as the user's: exit status 2. Being interrupted is none.
 func usageError(err error) error {
