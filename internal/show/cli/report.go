@@ -43,6 +43,9 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 			if asJSON && (page != "" || dir != "") {
 				return usageError(errors.New("--json goes to standard output: expected it without --html and --out (--out writes run.json, too)"))
 			}
+			if page == "-" {
+				return usageError(errors.New("--html -: the report goes to standard output; expected a file, such as --html page.html"))
+			}
 			runs, err := storedRuns(cmd.Context(), args[0])
 			if err != nil {
 				return err

@@ -69,7 +69,7 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
 	flags := cmd.Flags()
 	durationVar(flags, &f.over, 0, "over", "0s", "read the counters twice, so long apart; 0s: once, since boot")
 	flags.StringVar(&f.name, "name", "", "the host's `name` in the document (default: its host name)")
-	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output")
+	flags.StringVarP(&f.out, "out", "o", "", "write to a `file` instead of standard output (-)")
 	f.probing.define(flags)
 	flags.BoolVar(&f.redact, "redact", false, "replace addresses and names")
 	return cmd
@@ -92,7 +92,7 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 			return err
 		}
 	}
-	if f.out == "" {
+	if f.out == "" || f.out == "-" {
 		return export.Indented(s.out, snapshot)
 	}
 	err := export.WriteFile(f.out, func(w io.Writer) error { return export.Indented(w, snapshot) })
