@@ -121,7 +121,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
 	f.probing.define(flags)
 	f.accepting.define(flags)
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1)")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1; with --list linerate.rules/v1, with --explain linerate.rule/v1)")
 	return cmd
 }
 
@@ -130,13 +130,18 @@ type ruleList struct {
 	Rules  []diagnose.Rule `json:"rules"`
 }
 
+type explainedRule struct {
+	Schema string `json:"schema"`
+	diagnose.Rule
+}
+
 func (f doctorFlags) explained(s streams) error {
 	if err := knownRule("--explain", f.explain); err != nil {
 		return usageError(err)
 	}
 	rules := diagnose.Rules()
 	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == f.explain })
-	return s.answer(f.asJSON, rules[i], asText(present.Rule(rules[i])))
+	return s.answer(f.asJSON, explainedRule{"linerate.rule/v1", rules[i]}, asText(present.Rule(rules[i])))
 }
 
 func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text pasted.Text) error {

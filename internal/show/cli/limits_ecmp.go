@@ -148,7 +148,7 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet, links string, policy func(*pfla
 	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%", "share or probability for which the number of flows is computed")
 	numberVar(flags, &q.Replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
 	flags.Uint64Var(&q.Seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.ecmp/v1)")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON (with --flows linerate.limits.ecmp/v1, otherwise linerate.limits.ecmp-flows/v1)")
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -67,8 +68,10 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.lists {
-				_, err := fmt.Fprintln(s.out, strings.Join(studies.ListNames(), "\n"))
-				return err
+				return s.answer(f.asJSON, publishedLists{"linerate.lists/v1", studies.ListNames()}, func(w io.Writer) error {
+					_, err := fmt.Fprintln(w, strings.Join(studies.ListNames(), "\n"))
+					return err
+				})
 			}
 			if f.run != "" {
 				return f.conclude(cmd, s)
@@ -99,9 +102,14 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	}
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
-	f.trialFlags.define(flags, &f.options.Options, "`directory` for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1)")
+	f.trialFlags.define(flags, &f.options.Options, "`directory` for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1; with --lists linerate.lists/v1)")
 	flags.Lookup("budget").Usage = "time of all trials together, such as 10m"
 	return cmd
+}
+
+type publishedLists struct {
+	Schema string   `json:"schema"`
+	Lists  []string `json:"lists"`
 }
 
 // tune checks the files, and tries them where a place was named.
