@@ -24,10 +24,15 @@ func FormatBytes(n float64) string {
 	return scaled(n, four, 0.99995, []suffix{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}})
 }
 
-// FormatSeconds spells a time in seconds for reading, with three digits: "1.5 s",
-// "20 ms", "300 µs".
+// FormatSeconds spells a time in seconds for reading, with three digits, or all before the
+// point: "3,600 s", "1.5 s", "20 ms", "300 µs".
 func FormatSeconds(s float64) string {
-	three := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	three := func(v float64) string {
+		if math.Abs(v) >= 999.5 {
+			return FormatCount(int64(math.Round(v)))
+		}
+		return fmt.Sprintf("%.3g", v)
+	}
 	return scaled(s, three, 0.9995, []suffix{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}})
 }
 

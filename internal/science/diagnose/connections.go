@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 func finWait(f observed, h *host) *record.Finding {
@@ -70,7 +71,7 @@ func windowLimited(f observed, h *host) *record.Finding {
 	confidence := record.Possible // a fast path: the peer may read as fast as it can
 	for _, c := range h.state.Notable {
 		if waits(c) && len(rows) < 6 {
-			row := fmt.Sprintf("%s to %s: %.3g of %.3g s limited by the peer's window", c.Local, c.Remote, float64(c.Info.RwndLimitedUs)/1e6, float64(c.Info.BusyUs)/1e6)
+			row := fmt.Sprintf("%s to %s: %s of %s limited by the peer's window", c.Local, c.Remote, unit.FormatSeconds(float64(c.Info.RwndLimitedUs)/1e6), unit.FormatSeconds(float64(c.Info.BusyUs)/1e6))
 			if c.Info.Lacking("snd_wnd_bytes") == "" {
 				row += fmt.Sprintf(", which is %d bytes", c.Info.SndWnd)
 				if c.Info.SndWnd < unscaled {
@@ -91,7 +92,7 @@ func sendBufferLimited(_ observed, h *host) *record.Finding {
 	var rows []string
 	for _, c := range h.state.Notable {
 		if h.waiting(func(i *record.TCPInfo) bool { return limited(i.SndbufLimited, i.BusyUs) })(c) && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("%s to %s: %.3g of %.3g s limited by the send buffer", c.Local, c.Remote, float64(c.Info.SndbufLimited)/1e6, float64(c.Info.BusyUs)/1e6))
+			rows = append(rows, fmt.Sprintf("%s to %s: %s of %s limited by the send buffer", c.Local, c.Remote, unit.FormatSeconds(float64(c.Info.SndbufLimited)/1e6), unit.FormatSeconds(float64(c.Info.BusyUs)/1e6)))
 		}
 	}
 	if len(rows) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // meaningRule is a rule that goes by what drivers' own counters mean (record.Meanings), whatever a
@@ -133,7 +134,7 @@ func (h *host) over(seconds float64) string {
 	if h.boot {
 		return " since boot"
 	}
-	return fmt.Sprintf(" in %.3g s", seconds)
+	return " in " + unit.FormatSeconds(seconds)
 }
 
 // counted is what the interface counted meanwhile; zero: nothing, as far as is known.

@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
-
 	"linerate/internal/science/bottleneck"
 )
 
@@ -91,7 +90,7 @@ const dropReasons = "Linux include/net/dropreason-core.h"
 // tracedRow is one kind of drops as evidence.
 func (h *host) tracedRow(d record.KernelDrop) string {
 	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"), d.Direction, d.Packets, d.Protocol)), " ")
-	row += fmt.Sprintf(" dropped in %.3g s for ", h.overS) + d.Reason // also of counters since the boot: it is traced between the readings
+	row += " dropped in " + unit.FormatSeconds(h.overS) + " for " + d.Reason // also of counters since the boot: it is traced between the readings
 	if d.Place != "" {
 		row += " in " + d.Place
 	}

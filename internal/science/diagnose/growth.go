@@ -136,7 +136,7 @@ func (h *host) within() string {
 	case h.overS == 0: // of a trial
 		return " in the window"
 	}
-	return fmt.Sprintf(" in %.3g s", h.overS)
+	return " in " + unit.FormatSeconds(h.overS)
 }
 
 // listenersWhere are the rows of sockets, at most four.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // Rules about settings of NICs, and about CPUs and memory.
@@ -98,7 +99,7 @@ func cpuSaturated(_ observed, h *host) *record.Finding {
 	var rows []string
 	for _, c := range h.cpusBusy() {
 		if c.idle+c.niced <= (1-full)*c.total && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("CPU %d: %s idle in %.3g s; programs %s, kernel %s, interrupts and softirqs %s", c.cpu, percent(c.idle/c.total), c.total, percent(c.user/c.total), percent(c.system/c.total), percent(c.softirq/c.total)))
+			rows = append(rows, fmt.Sprintf("CPU %d: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s", c.cpu, percent(c.idle/c.total), unit.FormatSeconds(c.total), percent(c.user/c.total), percent(c.system/c.total), percent(c.softirq/c.total)))
 		}
 	}
 	if len(rows) == 0 {
@@ -113,7 +114,7 @@ func cpuStolen(_ observed, h *host) *record.Finding {
 	var rows []string
 	for _, c := range h.cpusBusy() {
 		if c.steal >= much*c.total && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("CPU %d: %s of %.3g s", c.cpu, percent(c.steal/c.total), c.total))
+			rows = append(rows, fmt.Sprintf("CPU %d: %s of %s", c.cpu, percent(c.steal/c.total), unit.FormatSeconds(c.total)))
 		}
 	}
 	if len(rows) == 0 {

@@ -29,7 +29,7 @@ var pastedCases = []pastedCase{
 	{"ethtool-coalesce.txt", "interrupts-delayed", "nas", record.Possible, "eth0: rx-usecs 250, rx-frames 0, adaptive-rx off"},
 	{"ethtool-driver.txt", "emulated-nic", "vm", record.Possible, "ens3: driver e1000"},
 	{"ethtool-channels.txt", "one-queue", "nas", record.Likely, "eth0: 1 of 4 channels; the host has 4 CPUs"},
-	{"ss-tin.txt", "window-limited", "nas", record.Likely, "192.0.2.15:2049 to 192.0.2.21:743: 58.1 of 61.2 s limited by the peer's window, which is 24576 bytes"},
+	{"ss-tin.txt", "window-limited", "nas", record.Likely, "192.0.2.15:2049 to 192.0.2.21:743: 58.1 s of 61.2 s limited by the peer's window, which is 24576 bytes"},
 	{"ss-tin.txt", "unread-data", "nas", record.Possible, "192.0.2.15:445 to 192.0.2.22:50122: ESTAB, 1843200 bytes unread"},
 	{"ss-tinmpo.txt", "peer-window-closed", "web", record.Likely, "10.1.0.5:443 to 10.1.0.77:40122: ESTAB, 0 bytes unread, 87380 unacknowledged; 6 timeouts in a row"},
 	{"ss-ltn.txt", "accept-queue-full", "host1", record.Certain, "0.0.0.0:8080: 129 connections wait for accept(2), its backlog is 128 (java)"},

@@ -46,7 +46,7 @@ func Doctor(e record.Evaluation) string {
 	case 0:
 		over := ""
 		if e.OverS > 0 {
-			over = fmt.Sprintf(" in %.3g s", e.OverS)
+			over = " in " + unit.FormatSeconds(e.OverS)
 		}
 		text := fmt.Sprintf("Nothing was found that slows %s down%s.", strings.Join(e.Hosts, ", "), over)
 		if now := harmful(e, false); now != "" {

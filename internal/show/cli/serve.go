@@ -247,7 +247,7 @@ func (l *sessionLog) line(session serve.Session) {
 		text = "test not finished"
 	}
 	if session.Windows > 0 {
-		text = fmt.Sprintf("%s in %.3g s", unit.Plural(session.Flows, "flow"), session.WindowS)
+		text = fmt.Sprintf("%s in %s", unit.Plural(session.Flows, "flow"), unit.FormatSeconds(session.WindowS))
 		for i, bytes := range []int64{session.Received, session.Written} {
 			if bytes > 0 {
 				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], unit.FormatBytes(float64(bytes)), unit.FormatRate(float64(bytes)*8/session.WindowS))

@@ -17,7 +17,7 @@ func FindMaxRows(f *record.FindMax) [][]string {
 	if rate == "" {
 		return append([][]string{{"highest rate", "none found", f.Objective + ": " + findMaxWhy(f)}}, findMaxTrialRows(f)...)
 	}
-	said := fmt.Sprintf("%s met in %s of %.3g s", f.Objective, words.Count(f.Confirmed, "trial"), confirmS(f))
+	said := fmt.Sprintf("%s met in %s of %s", f.Objective, words.Count(f.Confirmed, "trial"), unit.FormatSeconds(confirmS(f)))
 	if f.Confirmed == 0 {
 		said = f.Objective + " met"
 	}
@@ -96,7 +96,7 @@ func findMaxTrialRows(f *record.FindMax) (rows [][]string) {
 		if t.AskedPerS > 0 {
 			asked = number.PerSecond(t.AskedPerS)
 		}
-		said := fmt.Sprintf("%.3g s", t.WindowS)
+		said := unit.FormatSeconds(t.WindowS)
 		if t.Lengthened {
 			said += fmt.Sprintf(" for %s requests", unit.FormatCount(f.NeededRequests))
 		}

@@ -24,7 +24,7 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	if l.RateBps == 0 {
 		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
 	}
-	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %.3g s", unit.FormatCount(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), l.ConfirmS)
+	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %s", unit.FormatCount(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), unit.FormatSeconds(l.ConfirmS))
 	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
 	if text := stillFilling(l); text != "" {
 		rows = append(rows, []string{"", "", text})
@@ -138,7 +138,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		if t.AskedBps > 0 {
 			asked = unit.FormatRate(t.AskedBps)
 		}
-		said := fmt.Sprintf("%.3g s, ", t.WindowS)
+		said := unit.FormatSeconds(t.WindowS) + ", "
 		switch {
 		case t.Sent == 0:
 			said += "nothing was sent"

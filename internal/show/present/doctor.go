@@ -22,7 +22,7 @@ const mostDrops = 12
 func Doctor(e record.Evaluation, all bool) document.Document {
 	over := "counters since boot"
 	if e.OverS > 0 {
-		over = fmt.Sprintf("counters over %.3g s", e.OverS)
+		over = "counters over " + unit.FormatSeconds(e.OverS)
 	}
 	d := document.Document{
 		About:  []string{strings.Join(append([]string{"doctor"}, words.List(e.Hosts), over, dropSources(e.DropsBy), words.Count(len(e.Evaluated), "rule")), " · ")},
@@ -61,7 +61,7 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 	for _, d := range e.Drops {
 		over := "boot"
 		if !d.Boot {
-			over = fmt.Sprintf("%.3g s", e.OverS)
+			over = unit.FormatSeconds(e.OverS)
 		}
 		if !all && (len(t.Rows) >= mostDrops || d.Again || d.Boot && e.OverS > 0 && d.Verdict != record.Harmful) {
 			left++

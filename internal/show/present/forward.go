@@ -64,7 +64,7 @@ func Forward(r *record.Forward) document.Document {
 		most += fmt.Sprintf("%s %s/s", s.Frame, unit.FormatCount(int64(s.CeilingPerS)))
 	}
 	notes.Add("generator", r.Interface, "sent at most "+most)
-	confirmed := fmt.Sprintf("%s of %.3g s", words.Count(g.Repeats, "trial"), g.ConfirmS)
+	confirmed := fmt.Sprintf("%s of %s", words.Count(g.Repeats, "trial"), unit.FormatSeconds(g.ConfirmS))
 	if g.ConfirmS < evidence.RFCTrial {
 		confirmed += fmt.Sprintf("; RFC 2544 requires %d s (--duration %[1]ds)", evidence.RFCTrial)
 	}

@@ -331,10 +331,10 @@ func BDP(l limits.BDPAnswer) document.Document {
 		line("window", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
 		line("", "bytes in flight, not a socket buffer: measure --window and iperf3 -w set SO_RCVBUF, which Linux doubles")
 	}
-	line("slow start", "%s, %.3g s, from %s until that much is in flight", unit.Plural(l.Rounds, "round trip"), l.SlowS, unit.Plural(l.First, "segment"))
+	line("slow start", "%s, %s, from %s until that much is in flight", unit.Plural(l.Rounds, "round trip"), unit.FormatSeconds(l.SlowS), unit.Plural(l.First, "segment"))
 	if l.Answer > 0 {
 		line("answer", "%s bytes on a new connection, which begins with that window:", unit.FormatCount(l.Answer))
-		line("", "%s and the transmission, %.3g s; less is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), l.AnswerS)
+		line("", "%s and the transmission, %s; less is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), unit.FormatSeconds(l.AnswerS))
 	}
 	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
 	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))

@@ -113,7 +113,7 @@ func endedAfter(why string, windowS, plannedS float64) string {
 	if why != "" {
 		what = "Ended early: " + why
 	}
-	return fmt.Sprintf("%s after %.2g of %.4g s: one value, no confidence interval", what, windowS, plannedS)
+	return fmt.Sprintf("%s after %s of %s: one value, no confidence interval", what, unit.FormatSeconds(windowS), unit.FormatSeconds(plannedS))
 }
 
 func measureTitle(m *record.Measure) string {
@@ -133,7 +133,11 @@ func measureTitle(m *record.Measure) string {
 	if m.Peer != "" {
 		with = " · " + m.Peer
 	}
-	text := fmt.Sprintf("measure %s%s · %s, %s · %.4g s, after %.4g s of warm-up", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), m.DurationS, m.WarmupS)
+	warmup := "without warm-up"
+	if m.WarmupS > 0 {
+		warmup = "after " + unit.FormatSeconds(m.WarmupS) + " of warm-up"
+	}
+	text := fmt.Sprintf("measure %s%s · %s, %s · %s, %s", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), unit.FormatSeconds(m.DurationS), warmup)
 	var controls []string
 	for _, f := range m.Flows {
 		if f.CongestionControl != "" {
