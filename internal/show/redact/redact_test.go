@@ -103,7 +103,7 @@ func TestTexts(t *testing.T) {
 		{"core-switches and xcorp.example", nil, []string{"core-switches and xcorp.example"}},
 	} {
 		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: test.text}, {Text: test.text}}}
-		redacted, err := Snapshot(s, [32]byte{3})
+		redacted, err := Snapshots([32]byte{3})(s)
 		if err != nil {
 			t.Fatal(err)
 		}
