@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/tuning"
 )
@@ -23,7 +24,7 @@ var ofNothing = []string{
 }
 
 // ofSome are those of which some path has an effect.
-var ofSome = []string{"tcp_rmem", "tcp_wmem", "tcp_sack", "tcp_notsent_lowat", "tcp_limit_output_bytes", "tcp_window_scaling", "tcp_congestion_control"}
+var ofSome = []string{"tcp_rmem", "tcp_wmem", "tcp_sack", "tcp_notsent_lowat", "tcp_limit_output_bytes", "tcp_window_scaling", "tcp_congestion_control", setting.CPUGovernor}
 
 // listed writes a list of n settings: some, and others of no effect.
 func listed(n int, some ...string) string {
@@ -142,6 +143,8 @@ var lists = map[string]listCase{
 		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) }},
 	"a tuned profile": {name: "tuned.conf", list: "[main]\nsummary=fast\n\n[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_wmem=4096 65536 16777216\nnet.ipv4.tcp_rmem=4096 131072 16777216\nnet.ipv4.tcp_notsent_lowat=>16384\nnet.ipv4.tcp_fin_timeout=15\n",
 		goodput: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 1.5) }},
+	"a governor": {name: "tuned.conf", list: "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\nnet.ipv4.tcp_sack=0\n", harms: []string{"tcp_sack"},
+		goodput: func(is on) float64 { return times(is(setting.CPUGovernor), 1.5) * times(is("tcp_sack"), 0.7) }},
 	"of the machine alone": {list: "net.core.rmem_max = 16777216\nnet.core.wmem_max = 16777216\nnet.core.netdev_max_backlog = 5000\nnet.ipv4.tcp_mem = 1 2 3\n",
 		refuse: map[string]string{
 			"net.core.rmem_max": "it is machine-wide", "net.core.wmem_max": "it is machine-wide", "net.core.netdev_max_backlog": "it is machine-wide", "net.ipv4.tcp_mem": "it is machine-wide"},
@@ -233,6 +236,9 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 	got := map[string]bool{}
 	for _, line := range settingfile.Read("kept", []byte(kept), "").Lines {
 		got[strings.TrimPrefix(line.Key, "net.ipv4.")] = true
+	}
+	if strings.Contains(kept, "scaling_governor") { // a command for the boot
+		got[setting.CPUGovernor] = true
 	}
 	best, soonest := c.best(keys)
 	goodput, latency := c.true(got)

@@ -63,8 +63,8 @@ func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []sett
 	for _, s := range settings {
 		one := run.Tried{Setting: s, Refused: f.refuse[s.Changes()[0].Name]}
 		switch {
-		case s.CPU != nil:
-			one.Refused = "the fake scales no frequencies"
+		case one.Refused == "" && s.CPU != nil:
+			one.Applied = []record.Applied{{Host: s.Host, Kind: "cpu", What: "policy0 governor", Prior: "powersave", New: s.CPU.Governor}}
 		case one.Refused == "" && s.NIC != nil:
 			one.Applied = []record.Applied{{Host: s.Host, What: s.Changes()[0].Name, Prior: "on", New: s.NIC.Options()[0].Value}}
 		case one.Refused == "":
@@ -95,6 +95,9 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 		for _, s := range l.Settings {
 			for _, one := range s.Sysctl {
 				sets[l.Name][one.Key] = one.Value
+			}
+			if s.CPU != nil {
+				sets[l.Name][setting.CPUGovernor] = s.CPU.Governor
 			}
 		}
 		if l.Workload != nil {
@@ -462,6 +465,36 @@ func TestPath(t *testing.T) {
 		}
 		if s.Workload.Duration < 40*rtt || s.Workload.Warmup < 40*rtt || s.Topology.Links[0].Rate != 1e10 || 2*s.Topology.Links[0].Delay != rtt {
 			t.Errorf("%v: %+v", rtt, s.Workload)
+		}
+	}
+}
+
+// TestGovernor: the governor of a list is tried like a parameter, beside what the CPUs had, and
+// named as not tried with the host's reason.
+func TestGovernor(t *testing.T) {
+	list := "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\n"
+	for refused, want := range map[string]string{"": record.Helps, "cpu governor: this kernel scales no CPU frequencies": record.NotTried} {
+		f := &fakeHosts{trials: 1, refuse: map[string]string{setting.CPUGovernor: refused}, goodput: func(set map[string]string) float64 {
+			return 20e6 * (1 + times(set[setting.CPUGovernor] != "", 2))
+		}}
+		o := f.options(t, "")
+		o.Files = []settingfile.File{settingfile.Read("tuned.conf", []byte(list), "")}
+		o.Lint = tuning.Files(o.Files, nil)
+		result, _, err := f.tune(t.Context(), t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := result.Settings[slices.IndexFunc(result.Settings, func(s record.TuneSetting) bool { return s.Key == setting.CPUGovernor })]
+		if s.Verdict != want || s.Prior["client"] != "powersave" && refused == "" || !strings.Contains(s.Why, refused) {
+			t.Errorf("refused %q: %+v", refused, s)
+		}
+		if refused != "" {
+			continue
+		}
+		f.made[0].Trials[0].Settings = []record.Applied{{Host: "client", Kind: "cpu", What: "policy0 governor", Prior: "powersave", New: "performance"}}
+		list, _, err := tuning.List(f.made[0])
+		if i := slices.IndexFunc(list, func(s record.TuneSetting) bool { return s.Key == setting.CPUGovernor }); err != nil || list[i].Value != "performance" || list[i].Prior["client"] != "powersave" {
+			t.Errorf("%+v, %v", list, err)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (s Setting) Lines() []string {
 		}
 	}
 	if s.CPU != nil {
-		add("cpu governor", s.CPU.Governor)
+		add(CPUGovernor, s.CPU.Governor)
 	}
 	return list
 }

@@ -303,6 +303,9 @@ func CPUs(list []int) string {
 	return strings.Join(parts, ",")
 }
 
+// CPUGovernor names the option of CPUs where a list of settings names parameters.
+const CPUGovernor = "cpu governor"
+
 // CPU is a change of all CPUs.
 type CPU struct {
 	Governor string `yaml:"governor,required" json:"governor" doc:"the frequency governor, such as performance; machine-wide (Documentation/admin-guide/pm/cpufreq.rst)"`

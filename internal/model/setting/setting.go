@@ -58,12 +58,12 @@ func (s Setting) Kind() string {
 
 // Change is a part of a setting that can be made by itself.
 type Change struct {
-	Name    string // a parameter's key, "nic eth0 features gro", or the words of Lines
+	Name    string // a parameter's key, "nic eth0 features gro", CPUGovernor, or the words of Lines
 	Setting Setting
 }
 
-// Changes divides a setting into its parts: each kernel parameter, each option of a NIC. Other
-// kinds are one.
+// Changes divides a setting into its parts: each kernel parameter, each option of a NIC or of
+// CPUs. Other kinds are one.
 func (s Setting) Changes() (list []Change) {
 	for _, one := range s.Sysctl {
 		list = append(list, Change{one.Key, Setting{Host: s.Host, Sysctl: []Sysctl{one}}})
@@ -73,6 +73,9 @@ func (s Setting) Changes() (list []Change) {
 			part := s.NIC.With(o)
 			list = append(list, Change{strings.Join([]string{"nic", s.NIC.Interface, o.Group, o.Key}, " "), Setting{Host: s.Host, NIC: &part}})
 		}
+	}
+	if s.CPU != nil {
+		list = append(list, Change{CPUGovernor, s})
 	}
 	if len(list) == 0 {
 		for _, line := range s.Lines() {

@@ -193,7 +193,7 @@ func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 	for _, line := range lines {
 		if iface, o, ok := line.option(); ok {
 			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n", source.Quoted(host), source.Quoted(iface), o.Group, source.Quoted(o.Key), source.Quoted(o.Value))
-		} else if line.Key == governorKey {
+		} else if line.Key == setting.CPUGovernor {
 			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", source.Quoted(host), source.Quoted(line.Value))
 		}
 	}

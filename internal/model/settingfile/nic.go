@@ -17,12 +17,14 @@ import (
 // anyInterface stands for every interface of a host, as "*" does in [Match] of systemd.link(5).
 const anyInterface = "*"
 
-// nicKey and governorKey are the keys of lines that are options of a NIC, as setting.Lines has
-// them ("nic eth0 features gro"), and of CPUs.
-const nicKey, governorKey = "nic ", "cpu governor"
+// nicKey begins the keys of lines that are options of a NIC, as setting.Lines has them
+// ("nic eth0 features gro"); those of CPUs are setting.CPUGovernor.
+const nicKey = "nic "
 
 // IsOption reports whether the line is an option of a NIC or of CPUs, rather than a parameter.
-func (l Line) IsOption() bool { return strings.HasPrefix(l.Key, nicKey) || l.Key == governorKey }
+func (l Line) IsOption() bool {
+	return strings.HasPrefix(l.Key, nicKey) || l.Key == setting.CPUGovernor
+}
 
 // option is the option of a NIC; "*" is every interface.
 func (l Line) option() (iface string, o setting.NICOption, ok bool) {
@@ -59,7 +61,7 @@ func (l Line) Each(interfaces []string) (list []Line) {
 
 // On is the line as a setting of a host.
 func (l Line) On(host string) setting.Setting {
-	if l.Key == governorKey {
+	if l.Key == setting.CPUGovernor {
 		return setting.Setting{Host: host, CPU: &setting.CPU{Governor: l.Value}}
 	}
 	if iface, o, ok := l.option(); ok {
@@ -72,12 +74,12 @@ func (l Line) On(host string) setting.Setting {
 // MachineWide: the option is that of CPUs or interrupts.
 func (l Line) MachineWide() bool {
 	_, o, _ := l.option()
-	return l.Key == governorKey || o.Group == "irqs"
+	return l.Key == setting.CPUGovernor || o.Group == "irqs"
 }
 
 // Wrong is what is wrong with an option of a NIC or of CPUs; empty: nothing is known to be.
 func (l Line) Wrong() string {
-	if l.Key == governorKey {
+	if l.Key == setting.CPUGovernor {
 		return setting.CPU{Governor: l.Value}.Check()
 	}
 	iface, o, ok := l.option()
@@ -167,12 +169,12 @@ func (f *File) commands(n int, line, iface string) bool {
 		f.ethtool(n, strings.Fields(m[1]), iface)
 	}
 	if m := governor.FindStringSubmatch(line); m != nil {
-		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: m[1]})
+		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: setting.CPUGovernor, Value: m[1]})
 	}
 	if m := sysfsWrite.FindStringSubmatch(line); m != nil {
 		switch file := netFile.FindStringSubmatch(m[2]); {
 		case cpuFile.MatchString(m[2]):
-			f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: m[1]})
+			f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: setting.CPUGovernor, Value: m[1]})
 		case file != nil:
 			dev, group, key := file[1], "napi", file[3]
 			if variables.MatchString(dev) {
@@ -357,7 +359,7 @@ func (f *File) tunedNet(n int, section, key, value string, devices []string) boo
 	switch group, known := tunedKeys[key]; {
 	case section == "cpu" && key == "governor":
 		name, _, _ := strings.Cut(value, "|") // the first that there is
-		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: governorKey, Value: name})
+		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: setting.CPUGovernor, Value: name})
 		return true
 	case section == "net" && known:
 		words := strings.Fields(strings.ReplaceAll(value, ",", " "))

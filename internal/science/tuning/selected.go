@@ -309,6 +309,8 @@ func settingsOf(level study.Level) (settings []record.TuneSetting) {
 		for _, c := range s.Changes() {
 			if nic := c.Setting.NIC; nic != nil {
 				settings = add(settings, record.TuneSetting{Key: c.Name, Value: nic.Options()[0].Value})
+			} else if cpu := c.Setting.CPU; cpu != nil {
+				settings = add(settings, record.TuneSetting{Key: c.Name, Value: cpu.Governor})
 			}
 		}
 	}
@@ -335,7 +337,8 @@ func priorIn(trials []record.Trial, key string) map[string]string {
 	for _, t := range trials {
 		prior := map[string]string{}
 		for _, a := range t.Settings {
-			if key == a.What || key == a.Kind+" "+a.What {
+			// A governor is that of each policy: "policy0 governor".
+			if key == a.What || key == a.Kind+" "+a.What || key == setting.CPUGovernor && a.Kind == "cpu" {
 				prior[a.Host] = a.Prior
 			}
 		}
