@@ -1,6 +1,9 @@
 package tuning
 
 import (
+	"cmp"
+	"math"
+
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
@@ -21,9 +24,9 @@ func between(run *record.Run, from, to string) *record.Effect {
 }
 
 // blocks are how much better one level is than another in each block that has both, as a
-// share of the other: 0.5 is half as good again, and −0.06 is 6 % worse. nil: a block has no
-// such share.
-func blocks(run *record.Run, from, to string, r metric.Metric) (list []float64) {
+// share of scale or, where that is 0, of the other: 0.5 is half as good again, and −0.06 is 6 %
+// worse. nil: a block has no such share.
+func blocks(run *record.Run, from, to string, r metric.Metric, scale float64) (list []float64) {
 	f := factor(run)
 	base := map[int]float64{}
 	for _, level := range []string{from, to} {
@@ -38,12 +41,12 @@ func blocks(run *record.Run, from, to string, r metric.Metric) (list []float64) 
 			case !known:
 			case level == from:
 				base[t.Block] = v
-			case both && b <= 0:
+			case both && scale == 0 && b <= 0:
 				return nil
 			case both && r.Lower:
-				list = append(list, 1-v/b)
+				list = append(list, (b-v)/cmp.Or(scale, b))
 			case both:
-				list = append(list, v/b-1)
+				list = append(list, (v-b)/cmp.Or(scale, b))
 			}
 		}
 	}
@@ -51,10 +54,14 @@ func blocks(run *record.Run, from, to string, r metric.Metric) (list []float64) 
 }
 
 // typical is the median of the blocks, which a single trial that something else slowed down
-// does not move far.
-func typical(run *record.Run, from, to string, r metric.Metric) (better float64, ok bool) {
-	if list := blocks(run, from, to, r); len(list) > 0 {
-		return stats.Median(list), true
+// does not move far. On a scale that is not the level's own, a difference that does not matter
+// in practice is none.
+func typical(run *record.Run, from, to string, r metric.Metric, scale float64) (better float64, ok bool) {
+	if list := blocks(run, from, to, r, scale); len(list) > 0 {
+		if better = stats.Median(list); scale > 0 && math.Abs(better)*scale < r.Floor {
+			better = 0
+		}
+		return better, true
 	}
 	better, _, _, ok = relative(r, r.Effect(between(run, from, to)), figure(run, from, r).Mean)
 	return better, ok
@@ -70,7 +77,7 @@ func leans(run *record.Run, e *record.Effect, r metric.Metric) string {
 	case of.Verdict != record.Inconclusive:
 		return of.Verdict
 	}
-	list := blocks(run, e.From, e.To, r)
+	list := blocks(run, e.From, e.To, r, 0)
 	up, down := 0, 0
 	for _, better := range list {
 		if better > run.Margin {

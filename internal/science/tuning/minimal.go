@@ -121,10 +121,12 @@ type Enough struct {
 
 	// reference is the best set, and refers the run that shows it; gains are what it gains
 	// over the baseline in each response that it is shown to improve, as a share of what it
-	// gives, and in the first one in any case.
+	// gives, and in the first one in any case. Where it gives no more than the response's Floor,
+	// as where it ends all loss, that and all losses are shares of what the baseline gives: scales.
 	reference settingfile.Set
 	refers    *record.Run
 	gains     map[string]float64
+	scales    map[string]float64
 	needed    []string                  // the reference was worse without each by the first response, beyond chance
 	beside    map[string]*record.Effect // or by another one: that effect
 	core      loss                      // of all of the reference but the core
@@ -373,7 +375,7 @@ func leftOpen(run *record.Run, set settingfile.Set) bool {
 func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 	s.refer(run, sets[0])
 	for _, set := range sets[1:] {
-		more, ok := typical(run, s.reference.Name, set.Name, metric.Of(run)[0])
+		more, ok := s.typical(run, set, metric.Of(run)[0])
 		if ok && more > 0 || set.Name == HarmlessList && s.keeps(run, set) {
 			s.refer(run, set)
 		}
@@ -382,11 +384,14 @@ func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 
 // refer makes a set that a run tried beside the baseline the reference.
 func (s *Enough) refer(run *record.Run, set settingfile.Set) {
-	s.reference, s.refers, s.gains = set, run, map[string]float64{}
+	s.reference, s.refers, s.gains, s.scales = set, run, map[string]float64{}, map[string]float64{}
 	e := between(run, settingfile.AsItIs, set.Name)
 	for i, r := range metric.Of(run) {
+		if figure(run, set.Name, r).Mean <= r.Floor {
+			s.scales[r.Name] = max(figure(run, settingfile.AsItIs, r).Mean, r.Floor)
+		}
 		// From the set to the baseline all of the gain is lost.
-		lost, ok := typical(run, set.Name, settingfile.AsItIs, r)
+		lost, ok := typical(run, set.Name, settingfile.AsItIs, r, s.scales[r.Name])
 		if of := r.Effect(e); ok && lost < 0 && (i == 0 || lost < -run.Margin && of != nil && of.Verdict == record.Improves) {
 			s.gains[r.Name] = -lost
 		}
@@ -426,16 +431,21 @@ func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	}
 	e := between(run, s.reference.Name, set.Name)
 	return !slices.ContainsFunc(metric.Of(run)[1:], func(r metric.Metric) bool {
-		more, ok := typical(run, s.reference.Name, set.Name, r)
+		more, ok := s.typical(run, set, r)
 		of := r.Effect(e)
 		return ok && of != nil && (s.Accept.harmed(r, of) && more < -run.Margin || s.gains[r.Name] > 0 && more < -s.gains[r.Name]/2)
 	})
 }
 
+// typical is how much better a set typically is than the reference in a run that tried both.
+func (s *Enough) typical(run *record.Run, set settingfile.Set, r metric.Metric) (better float64, ok bool) {
+	return typical(run, s.reference.Name, set.Name, r, s.scales[r.Name])
+}
+
 // keepsFirst reports whether a set has the reference's gain by the first response.
 func (s *Enough) keepsFirst(run *record.Run, set settingfile.Set) bool {
 	r := metric.Of(run)[0]
-	more, ok := typical(run, s.reference.Name, set.Name, r)
+	more, ok := s.typical(run, set, r)
 	of := r.Effect(between(run, s.reference.Name, set.Name))
 	lost := more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && of != nil && (s.gains[r.Name] >= run.Margin || of.Verdict == record.Worsens)
 	return ok && of != nil && !lost
@@ -458,7 +468,7 @@ func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
 	if gain := s.gains[first.Name]; gain > 0 {
 		share := 1.0
 		if !equal(set.Keys, s.reference.Keys) {
-			more, _ := typical(run, s.reference.Name, set.Name, first)
+			more, _ := s.typical(run, set, first)
 			share = 1 + more/gain
 		}
 		f.Proof.Gain = &share

@@ -19,7 +19,8 @@ import (
 type world struct {
 	keys    []string
 	goodput func(set map[string]bool) float64
-	noise   float64 // standard deviation, relative
+	lost    func(set map[string]bool) float64 // share of the datagrams, which counts first; nil: there are none
+	noise   float64                           // standard deviation, relative
 	random  *rand.Rand
 	trials  int // made
 	runs    int
@@ -36,13 +37,22 @@ func (w *world) run(levels []record.Level, sets map[string][]string, blocks int)
 			run.Factors[0].Ablate = settingfile.TheList
 		}
 	}
+	if w.lost != nil {
+		run.Responses = []string{"lost", "goodput"}
+	}
 	sciencetest.Factorial(run, blocks, func(level map[string]string, _, _ int) record.Trial {
 		w.trials++
 		set := map[string]bool{}
 		for _, key := range sets[level[settingfile.Factor]] {
 			set[key] = true
 		}
-		return record.Trial{GoodputBps: w.goodput(set) * math.Exp(w.noise*w.random.NormFloat64())}
+		t := record.Trial{GoodputBps: w.goodput(set) * math.Exp(w.noise*w.random.NormFloat64())}
+		if w.lost != nil {
+			const sent = 1_000_000
+			lost := int64(sent * w.lost(set) * math.Exp(w.noise*w.random.NormFloat64()))
+			t.Datagrams = &record.Datagrams{Sent: sent, Lost: lost, Received: sent - lost}
+		}
+		return t
 	})
 	conclude.Conclude(run)
 	return run
@@ -352,6 +362,61 @@ func TestHarmfulWhenSpent(t *testing.T) {
 		found, err := enough.Find()
 		if err != nil || found == nil || !found.Ended || slices.Contains(found.Proof.Settings, "net.ipv4.tcp_sack") || len(found.Proof.Settings) != 4 {
 			t.Errorf("seed %d: %+v, %v", seed, found, err)
+		}
+	}
+}
+
+// TestEnoughWithoutLoss: a list that ends all loss, or all but a little, leaves no share of which
+// what it gives could be, and what does not do that is left out all the same; so is what has no
+// effect where no datagram is lost anyway.
+func TestEnoughWithoutLoss(t *testing.T) {
+	k := keys(5)
+	for _, test := range []struct {
+		name string
+		lost func(set map[string]bool) float64
+		more string // goodput by this one
+		want []string
+	}{
+		{"one ends it", func(s map[string]bool) float64 {
+			if s[k[3]] {
+				return 0
+			}
+			return 0.2
+		}, k[3], k[3:4]},
+		{"two end it", func(s map[string]bool) float64 {
+			if all(s, k[1], k[3]) {
+				return 0
+			}
+			return 0.2
+		}, "", []string{k[1], k[3]}},
+		{"one ends it but for a little", func(s map[string]bool) float64 {
+			if s[k[3]] {
+				return 0.0005
+			}
+			return 0.2
+		}, k[3], k[3:4]},
+		{"two end a part each", func(s map[string]bool) float64 {
+			lost := 0.2
+			for _, key := range k[1:3] {
+				if s[key] {
+					lost *= 0.6
+				}
+			}
+			return lost
+		}, "", k[1:3]},
+		{"nothing is lost", func(map[string]bool) float64 { return 0 }, k[2], k[2:3]},
+	} {
+		w := &world{keys: k, lost: test.lost, noise: 0.01, random: rand.New(rand.NewPCG(1, 2)), goodput: func(s map[string]bool) float64 {
+			if s[test.more] {
+				return 1.25e8
+			}
+			return 1e8
+		}}
+		kept, found, result := w.tune(t)
+		if !slices.Equal(kept, test.want) {
+			t.Errorf("%s: kept %v, want %v: %s", test.name, kept, test.want, result.Answer)
+		} else if gain := found.Proof.Gain; gain != nil && math.Abs(*gain-1) > 0.05 {
+			t.Errorf("%s: a share of %g of the gain is kept", test.name, *gain)
 		}
 	}
 }
