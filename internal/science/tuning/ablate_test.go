@@ -156,7 +156,7 @@ func TestDoubtsComeAlong(t *testing.T) {
 	}
 }
 
-// In each condition its own effects count.
+// In each condition its own effects and figures count.
 func TestConditions(t *testing.T) {
 	run, settings := runOf(up, sameWords, up, down, sameWords, sameWords)
 	other, _ := runOf(sameWords, sameWords, sameWords, sameWords, sameWords, sameWords)
@@ -165,12 +165,21 @@ func TestConditions(t *testing.T) {
 		other.Effects[i].At = map[string]string{"path": "short"}
 	}
 	run.Effects = append(run.Effects, other.Effects...)
+	run.Factors[0].Baseline = settingfile.AsItIs
+	for path, mean := range map[string]float64{"long": 10e6, "short": 800e6} {
+		for _, level := range []string{settingfile.AsItIs, settingfile.TheList} {
+			run.Treatments = append(run.Treatments, record.Treatment{Levels: map[string]string{"path": path, run.Factors[0].Name: level}, Goodput: record.Estimate{MeanBps: mean},
+				Responses: []record.ResponseEstimate{{Response: "goodput", Mean: mean, Trials: 6}}})
+		}
+	}
 	runs, at := Conditions(run)
 	if len(runs) != 2 || at[0]["path"] != "long" || at[1]["path"] != "short" {
 		t.Fatalf("%d conditions: %v", len(runs), at)
 	}
 	if long, short := Judge(runs[0], settings, nil), Judge(runs[1], settings, nil); long.Settings[0].Verdict != record.Helps || short.Settings[0].Verdict != record.NoDifference {
 		t.Errorf("%s\n%s", long.Answer, short.Answer)
+	} else if long.Figures[0].Responses[0].Mean != 10e6 || short.Figures[0].Responses[0].Mean != 800e6 {
+		t.Errorf("figures %+v and %+v", long.Figures, short.Figures)
 	}
 }
 

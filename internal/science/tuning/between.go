@@ -97,11 +97,11 @@ func leans(run *record.Run, e *record.Effect, r metric.Metric) string {
 	return record.Inconclusive
 }
 
-// figure is what a level gives in a response.
+// figure is what a level gives in a response, in the condition that the run is split by.
 func figure(run *record.Run, level string, r metric.Metric) record.ResponseEstimate {
 	f := factor(run)
 	for i := range run.Treatments {
-		if t := &run.Treatments[i]; t.Levels[f.Name] == level {
+		if t := &run.Treatments[i]; t.Levels[f.Name] == level && here(run, f, t.Levels) {
 			return r.Estimate(t)
 		}
 	}
