@@ -117,6 +117,37 @@ func TestHarmsFirst(t *testing.T) {
 	}
 }
 
+// TestKeptHarm: of a setting that harms, and is kept since what all gain is worth it, the answer
+// does not say to leave it out; where nothing is kept, it harms.
+func TestKeptHarm(t *testing.T) {
+	for name, test := range map[string]struct {
+		alone, removed string
+		latency        map[string]string
+		was            string
+	}{
+		"another response":    {open, sameWords, map[string]string{"only net.a": down}, record.Harms},
+		"the one that counts": {down, up, nil, record.Harms},
+		"one for another":     {down, up, map[string]string{"only net.a": up}, record.Trades},
+	} {
+		run, settings := runOf(up, sameWords, test.alone, test.removed, up, down)
+		beside(run, test.latency)
+		result := Judge(run, settings, nil)
+		why := result.Settings[0].Why
+		if result.Settings[0].Verdict != test.was {
+			t.Errorf("%s: %+v", name, result.Settings[0])
+		}
+		found := &Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}
+		found.Into(result)
+		if s, got := result.Settings[0], Answer(result, run); s.Verdict != record.Trades || !s.Keep || !strings.HasPrefix(s.Why, why) || strings.Contains(got, "leave it out") {
+			t.Errorf("%s: %+v: %s", name, s, got)
+		}
+		NotKept(result)
+		if s, got := result.Settings[0], Answer(result, run); s.Verdict != test.was || s.Why != why || !strings.Contains(got, "leave it out") {
+			t.Errorf("%s, not kept: %+v: %s", name, s, got)
+		}
+	}
+}
+
 // TestProven: what is kept improves something and worsens nothing.
 func TestProven(t *testing.T) {
 	for _, test := range []struct {

@@ -173,8 +173,10 @@ func (f *Found) Into(t *record.Tune) {
 			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the best set has "+sized(r, s.Beside, false)
 		case unshown(*s):
 			s.Why += "; kept with the others: it is not shown to be needed"
+		case s.Keep && s.Verdict == record.Harms: // what it costs is in what the set costs
+			s.Verdict, s.Why = record.Trades, s.Why+asPart
 		case s.Keep && s.Verdict == record.Mixed:
-			s.Why += "; kept as a part of what is proven"
+			s.Why += asPart
 		case !s.Keep && s.Verdict == record.Helps:
 			s.Why += "; not needed with the settings kept"
 		}

@@ -69,6 +69,9 @@ func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	return improves
 }
 
+// asPart ends why a setting does harm that is kept, or may do.
+const asPart = "; kept as a part of what is proven"
+
 // NotKept makes a result whose best set is not Proven one that keeps nothing. A setting that
 // helped in the list, and of which its proof shows nothing, is inconclusive then.
 func NotKept(t *record.Tune) {
@@ -76,6 +79,11 @@ func NotKept(t *record.Tune) {
 		s := &t.Settings[i]
 		if t.Proof != nil && t.Offer == nil && s.Verdict == record.Helps && slices.Contains(t.Proof.Settings, s.Key) {
 			s.Verdict, s.Why = record.Inconclusive, "not shown by what would be kept: "+s.Why
+		}
+		if why, part := strings.CutSuffix(s.Why, asPart); part {
+			if s.Why = why; s.Verdict == record.Trades {
+				s.Verdict = record.Harms
+			}
 		}
 		s.Keep = false
 	}
@@ -192,10 +200,11 @@ func harming(t *record.Tune, of metric.Metric) (said []string) {
 	return said
 }
 
-// harmsFirst reports whether a setting costs the response that counts for a gain in another one.
+// harmsFirst reports whether a setting that is not kept costs the response that counts for a gain
+// in another one.
 func harmsFirst(s record.TuneSetting, of metric.Metric) bool {
 	v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed))
-	return s.Verdict == record.Trades && v == record.Harms
+	return !s.Keep && s.Verdict == record.Trades && v == record.Harms
 }
 
 // Worthless says why nothing is kept of a list of which no set is better than the baseline.
