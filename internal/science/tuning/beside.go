@@ -84,13 +84,20 @@ func weigh(s *record.TuneSetting, responses []string, accept Accepted) {
 }
 
 // inverse is an effect seen from its other side: what a setting does that a list is
-// compared without.
+// compared without. An effect without a ratio stays without one.
 func inverse(e *record.Effect) *record.Effect {
-	if e == nil || e.Difference != nil || e.Ratio.None || e.Ratio.Low <= 0 {
+	if e == nil {
 		return nil
 	}
 	made := *e
-	made.Ratio = record.EffectSize{Mean: 1 / e.Ratio.Mean, Low: 1 / e.Ratio.High, High: 1 / e.Ratio.Low}
+	if d := e.Difference; d != nil {
+		made.Difference = &record.EffectSize{Mean: -d.Mean, Low: -d.High, High: -d.Low, Half: d.Half}
+	}
+	if e.Ratio.None || e.Ratio.Low <= 0 {
+		made.Ratio = record.EffectSize{None: true}
+	} else {
+		made.Ratio = record.EffectSize{Mean: 1 / e.Ratio.Mean, Low: 1 / e.Ratio.High, High: 1 / e.Ratio.Low}
+	}
 	switch e.Verdict {
 	case record.Improves:
 		made.Verdict = record.Worsens

@@ -227,6 +227,34 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// TestUnknownCost: a cost of which no share is known is not accepted, whichever shows it: the
+// setting alone, or the list without it.
+func TestUnknownCost(t *testing.T) {
+	ratio, difference := record.Effect{Ratio: record.EffectSize{Mean: 2, Low: 1.9, High: 2.1}}, record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: 5000, Low: 4900, High: 5200}}
+	without := record.Effect{Ratio: record.EffectSize{Mean: 0.5, Low: 0.48, High: 0.53}}
+	less := record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: -5000, Low: -5200, High: -4900}}
+	none, unbounded := record.Effect{Ratio: record.EffectSize{None: true}}, record.Effect{Ratio: record.EffectSize{Mean: 0.5, High: 0.6}}
+	for _, test := range []struct {
+		level, verdict string
+		size           record.Effect
+		keep           bool
+	}{
+		{"only net.a", down, ratio, true}, {"only net.a", down, difference, false}, {"only net.a", down, none, false},
+		{"without net.a", up, without, true}, {"without net.a", up, less, false}, {"without net.a", up, none, false}, {"without net.a", up, unbounded, false},
+	} {
+		run, settings := runOf(up, sameWords, up, down, sameWords, sameWords)
+		beside(run, map[string]string{test.level: test.verdict})
+		b := &effect(run, run.Factors[0], test.level).Beside[0]
+		b.Ratio, b.Difference = test.size.Ratio, test.size.Difference
+		if s := Judge(run, settings, Accepted{"latency": 10}).Settings[0]; s.Verdict != record.Trades || s.Keep != test.keep {
+			t.Errorf("%s, %+v: %s, keep %t: %s", test.level, test.size, s.Verdict, s.Keep, s.Why)
+		}
+	}
+	if got := inverse(&less).Difference; got.Mean != 5000 || got.Low != 4900 || got.High != 5200 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestOffer: a trade says what it gives and costs in units, and which flag accepts it.
 func TestOffer(t *testing.T) {
 	run, _ := runOf(up, sameWords)
