@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-var pathMTURules = []rule{{id: "path-mtu", about: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to; or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", find: pathMTU}}
+var pathMTURules = []rule{{id: "path-mtu", about: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", find: pathMTU}}
 
 const (
 	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
@@ -94,23 +94,41 @@ func stuck(fl record.Flow) (packet int, seen string) {
 }
 
 // narrow is the first interface by which a flow's packets leave into a link that takes only
-// smaller ones, or by which they are to enter a host that does; 0: none is known.
+// smaller ones, or by which they are to enter a host that does; 0: none is known. Routers divide
+// fragments of IPv4 further, since the sender sets DF only on what it does not fragment.
 func (f observed) narrow(fl record.Flow, packet int) (at topology.End, mtu int) {
+	d := fl.Datagrams
+	fragments := d != nil && d.MTU > 0 && d.Bytes+ipUDP > d.MTU && !fl.DestinationAddr().Is6()
 	ends := fl.Ends()
 	for i := 0; i+1 < len(ends); i += 2 {
-		h, _ := f.trial.Reading(ends[i+1].Node)
-		for _, p := range h.Snapshot.Interfaces {
-			if p.Interface == ends[i+1].Interface && p.MTU > 0 && packet > p.MTU {
-				return ends[i+1], p.MTU
-			}
-		}
+		most := 0
 		if link, ok := f.over.LinkAt(ends[i]); ok {
-			if mtu := link.Towards(ends[i]).MTU; mtu > 0 && packet > mtu {
-				return ends[i], mtu
-			}
+			most = link.Towards(ends[i]).MTU
+		}
+		out, port := f.interfaceAt(ends[i])
+		if _, host := f.over.Host(ends[i].Node); fragments && host && !port && i > 0 {
+			packet = min(packet, cmp.Or(most, packet), cmp.Or(out, packet))
+		}
+		if in, _ := f.interfaceAt(ends[i+1]); in > 0 && packet > in {
+			return ends[i+1], in
+		}
+		if most > 0 && packet > most {
+			return ends[i], most
 		}
 	}
 	return topology.End{}, 0
+}
+
+// interfaceAt is the MTU of an interface that was read, 0 if it was not, and whether it is a port
+// of a bridge.
+func (f observed) interfaceAt(e topology.End) (mtu int, port bool) {
+	h, _ := f.trial.Reading(e.Node)
+	for _, i := range h.Snapshot.Interfaces {
+		if i.Interface == e.Interface {
+			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m record.InterfaceSnapshot) bool { return m.Interface == i.Master && m.Kind == "bridge" })
+		}
+	}
+	return 0, false
 }
 
 // arrived reports whether packets of a flow's full size came in at its receiver, whatever became

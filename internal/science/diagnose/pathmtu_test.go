@@ -32,24 +32,43 @@ func TestPathMTU(t *testing.T) {
 		change(&f)
 		return record.Trial{Flows: []record.Flow{f}, Hosts: []record.HostReading{{Host: "a"}, {Host: "b"}}}
 	}
+	// port makes what r sends by a port of a bridge.
+	port := func(t *record.Trial) {
+		t.Hosts = append(t.Hosts, record.HostReading{Host: "r", Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Interface: "br0", Kind: "bridge"}, {Interface: "eth0", Master: "br0"}, {Interface: "eth1", Master: "br0"}}}})
+	}
 	for _, test := range []struct {
 		name   string
 		change func(*record.Flow)
 		want   bool
+		trial  func(*record.Trial)
 	}{
-		{"a black hole", func(*record.Flow) {}, true},
-		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false},
-		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false},
-		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false},
-		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false},
-		{"timestamps that leave too little", func(f *record.Flow) { f.SenderInfo.SndMSS, f.SenderInfo.Options = 1350, 1 }, true},
-		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true},
-		{"some of the datagrams, in bursts that were not cut", func(f *record.Flow) { datagrams(f, 1472, 1000, 10) }, true},
-		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false},
-		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false},
+		{"a black hole", func(*record.Flow) {}, true, nil},
+		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false, nil},
+		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false, nil},
+		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false, nil},
+		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false, nil},
+		{"timestamps that leave too little", func(f *record.Flow) { f.SenderInfo.SndMSS, f.SenderInfo.Options = 1350, 1 }, true, nil},
+		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true, nil},
+		{"some of the datagrams, in bursts that were not cut", func(f *record.Flow) { datagrams(f, 1472, 1000, 10) }, true, nil},
+		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false, nil},
+		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false, nil},
+		{"fragments, which the router divides further", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, false, nil},
+		{"fragments that a bridge drops", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, true, port},
+		{"fragments, as the router makes them, that the receiver takes", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, false, func(t *record.Trial) {
+			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
+		}},
+		{"fragments of IPv6", func(f *record.Flow) {
+			datagrams(f, 8000, 1000, 450)
+			f.Destination = "[2001:db8::2]:5202"
+		}, true, nil},
 	} {
 		var found []record.Finding
-		for _, f := range Diagnose(stuck(test.change), over) {
+		trial := stuck(test.change)
+		if test.trial != nil {
+			test.trial(&trial)
+		}
+		for _, f := range Diagnose(trial, over) {
 			if f.ID == "path-mtu" {
 				found = append(found, f)
 			}
