@@ -41,10 +41,11 @@ func pathMTU(f observed) (findings []record.Finding) {
 		switch {
 		case mtu > 0:
 			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID, packet, at, mtu)
-			finding.Fix = []string{
-				fmt.Sprintf("let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at, fl.From),
-				fmt.Sprintf("or have a router on the path clamp the MSS to %d, or lower the MTU of one end to %d", mtu-ipTCP, mtu),
+			lower := fmt.Sprintf("lower the MTU of one end to %d", mtu)
+			if fl.Datagrams == nil {
+				lower = fmt.Sprintf("have a router on the path clamp the MSS to %d, or %s", mtu-ipTCP-ipMore(fl), lower)
 			}
+			finding.Fix = []string{fmt.Sprintf("let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at, fl.From), "or " + lower}
 			if len(fl.Path) == 2 { // no router is known between the two
 				finding.Summary = fmt.Sprintf("%s sends packets that are larger than %s takes", fl.From, at)
 				finding.Fix = []string{fmt.Sprintf("have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s", mtu, fl.Path[0], at)}
@@ -70,27 +71,31 @@ func pathMTU(f observed) (findings []record.Finding) {
 // half, and what shows that; "": it gets more.
 func stuck(fl record.Flow) (packet int, seen string) {
 	info, d := fl.SenderInfo, fl.Datagrams
-	more := 0
-	if fl.DestinationAddr().Is6() {
-		more = ipv6More
-	}
 	switch {
 	case !fl.Connected:
 	case d != nil:
 		if lost, _ := d.LostShare(); d.Sent > 0 && lost >= 0.5 && d.Bytes > 0 {
-			packet = d.Bytes + ipUDP + more
+			packet = d.Bytes + ipUDP + ipMore(fl)
 			if mtu := cmp.Or(d.MTU, packet); packet > mtu {
 				packet = mtu // each of its fragments
 			}
 			return packet, fmt.Sprintf("%s of its datagrams were lost", percent(lost))
 		}
 	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 || info.Retransmits > 0):
-		if packet = int(info.SndMSS) + ipTCP + more; info.Options&1 != 0 {
+		if packet = int(info.SndMSS) + ipTCP + ipMore(fl); info.Options&1 != 0 {
 			packet += timestamps
 		}
 		return packet, fmt.Sprintf("nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times", info.Backoff)
 	}
 	return 0, ""
+}
+
+// ipMore is what the IP header of a flow is longer than that of IPv4.
+func ipMore(fl record.Flow) int {
+	if fl.DestinationAddr().Is6() {
+		return ipv6More
+	}
+	return 0
 }
 
 // narrow is the first interface by which a flow's packets leave into a link that takes only

@@ -42,26 +42,28 @@ func TestPathMTU(t *testing.T) {
 		change func(*record.Flow)
 		want   bool
 		trial  func(*record.Trial)
+		mss    string // to clamp to; empty: none
 	}{
-		{"a black hole", func(*record.Flow) {}, true, nil},
-		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false, nil},
-		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false, nil},
-		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false, nil},
-		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false, nil},
-		{"timestamps that leave too little", func(f *record.Flow) { f.SenderInfo.SndMSS, f.SenderInfo.Options = 1350, 1 }, true, nil},
-		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true, nil},
-		{"some of the datagrams, in bursts that were not cut", func(f *record.Flow) { datagrams(f, 1472, 1000, 10) }, true, nil},
-		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false, nil},
-		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false, nil},
-		{"fragments, which the router divides further", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, false, nil},
-		{"fragments that a bridge drops", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, true, port},
+		{"a black hole", func(*record.Flow) {}, true, nil, "clamp the MSS to 1360"},
+		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false, nil, ""},
+		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false, nil, ""},
+		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false, nil, ""},
+		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false, nil, ""},
+		{"timestamps that leave too little", func(f *record.Flow) { f.SenderInfo.SndMSS, f.SenderInfo.Options = 1350, 1 }, true, nil, "clamp the MSS to 1360"},
+		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true, nil, ""},
+		{"some of the datagrams, in bursts that were not cut", func(f *record.Flow) { datagrams(f, 1472, 1000, 10) }, true, nil, ""},
+		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false, nil, ""},
+		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false, nil, ""},
+		{"fragments, which the router divides further", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, false, nil, ""},
+		{"fragments that a bridge drops", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, true, port, ""},
 		{"fragments, as the router makes them, that the receiver takes", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, false, func(t *record.Trial) {
 			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
-		}},
+		}, ""},
 		{"fragments of IPv6", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
 			f.Destination = "[2001:db8::2]:5202"
-		}, true, nil},
+		}, true, nil, ""},
+		{"IPv6", func(f *record.Flow) { f.SenderInfo.SndMSS, f.Destination = 1440, "[2001:db8::2]:5202" }, true, nil, "clamp the MSS to 1340"},
 	} {
 		var found []record.Finding
 		trial := stuck(test.change)
@@ -76,7 +78,11 @@ func TestPathMTU(t *testing.T) {
 		if len(found) > 0 != test.want {
 			t.Errorf("%s: %+v", test.name, found)
 		}
-		if test.want && !strings.Contains(strings.Join(append(found[0].Evidence, found[0].Fix...), "\n"), "r.eth1 takes packets of 1400") {
+		if !test.want {
+			continue
+		}
+		text := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
+		if !strings.Contains(text, "r.eth1 takes packets of 1400") || !strings.Contains(text, "lower the MTU of one end to 1400") || !strings.Contains(text, test.mss) || strings.Contains(text, "MSS") != (test.mss != "") {
 			t.Errorf("%s: %+v", test.name, found)
 		}
 	}
