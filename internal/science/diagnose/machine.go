@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
@@ -27,6 +26,15 @@ var machineRules = []rule{
 	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
 	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
 	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
+}
+
+// hostOf is the host on which a machine is changed: the one that was read, or the machine of a lab,
+// whose hosts cannot change it.
+func hostOf(m hostload.Machine) string {
+	if m.Name == hostload.This {
+		return m.Name
+	}
+	return m.Host
 }
 
 func (f observed) machines() []hostload.Machine { return hostload.Of(f.trial, f.over) }
@@ -60,7 +68,7 @@ func softirqOneCore(o observed, m hostload.Machine) *record.Finding {
 		return nil
 	}
 	finding := record.Finding{
-		Host: m.Name, Confidence: record.Likely,
+		Host: hostOf(m), Confidence: record.Likely,
 		Summary: fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", c.CPU, share(c.NetRxPerS/all)),
 		Evidence: []string{
 			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
@@ -147,12 +155,16 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 		return nil
 	}
 	finding := record.Finding{
-		Host: m.Name, Confidence: record.Certain,
+		Host: hostOf(m), Confidence: record.Certain,
 		Summary:   "packets were dropped because a CPU's backlog was full",
-		Settings:  parameters(m.Name, "net.core.netdev_max_backlog", "10000"),
 		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
 	}
-	finding.Fix = append(on(m.Name, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...), "or more CPUs for the interface's interrupts")
+	const cpus, backlog = "more CPUs for the interface's interrupts", "net.core.netdev_max_backlog"
+	if h := f.host(finding.Host); h != nil {
+		finding.Fix, finding.Settings = h.fixed([]string{cpus + "; or:"}, backlog, "10000")
+	} else {
+		finding.Fix = on(finding.Host, false, cpus+"; or a larger "+backlog)
+	}
 	for _, b := range m.Backlogs {
 		if b.Dropped == 0 {
 			continue
@@ -182,14 +194,14 @@ func memoryPressure(_ observed, m hostload.Machine) *record.Finding {
 	switch {
 	case m.TCPPressures > 0:
 		return &record.Finding{
-			Host: m.Name, Confidence: record.Certain, Summary: "TCP reached the bound of its memory",
+			Host: hostOf(m), Confidence: record.Certain, Summary: "TCP reached the bound of its memory",
 			Evidence:  []string{fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures, float64(m.TCPBytes)/1e6)},
 			Fix:       []string{"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"},
 			Reference: "https://docs.kernel.org/networking/ip-sysctl.html",
 		}
 	case m.SomeWaited >= waiting:
 		return &record.Finding{
-			Host: m.Name, Confidence: record.Likely, Summary: "programs waited for memory",
+			Host: hostOf(m), Confidence: record.Likely, Summary: "programs waited for memory",
 			Evidence: []string{fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
 				share(m.SomeWaited), share(m.AllWaited), float64(m.AvailableBytes)/1e9)},
 			Fix:       []string{"end what else needs memory, or measure with fewer flows and smaller buffers"},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -135,6 +136,32 @@ func TestMachinesOfSnapshots(t *testing.T) {
 	for _, line := range want {
 		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {
 			t.Errorf("no %q in %q", line, got)
+		}
+	}
+}
+
+// TestPlace: a machine is changed on the host that was read, also where several hosts are on it;
+// the machine of a lab is none of its hosts.
+func TestPlace(t *testing.T) {
+	reading := func(name string) (h record.HostReading) {
+		h.Host = name
+		h.Begin.BeganNs, h.End.BeganNs = 1e9, 4e9
+		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
+		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Processed: 2000, Dropped: 50}}
+		h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{SomeWaitedUs: 2_000_000}
+		return h
+	}
+	for want, via := range map[string][]string{"client": {"linerate"}, "this machine": nil} {
+		over := &topology.Topology{Hosts: []topology.Host{{Name: "client", Via: via}, {Name: "server", Via: via}}}
+		var ids []string
+		for _, f := range Diagnose(record.Trial{Hosts: []record.HostReading{reading("client"), reading("server")}}, over) {
+			ids = append(ids, f.ID)
+			if f.Host != want || f.ID == "softnet-drop" && len(f.Settings) != len(via) || len(f.Settings) > 0 && f.Settings[0].Host != want {
+				t.Errorf("%s: %+v", want, f)
+			}
+		}
+		if !slices.Equal(ids, []string{"softnet-drop", "memory-pressure"}) {
+			t.Errorf("%s: %q", want, ids)
 		}
 	}
 }
