@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/model/record"
@@ -177,9 +176,6 @@ func droppingSockets(h *host) ([]string, bool) {
 func largerUDPBuffer(h *host) ([]string, []setting.Setting) {
 	const key, larger = "net.core.rmem_max", 26214400
 	most, buffer := h.number(key, 0), int64(0) // the smallest of those that dropped
-	if n, err := strconv.ParseInt(h.reading.Snapshot.Sysctls[key], 10, 64); most < 0 && err == nil {
-		most = n
-	}
 	for _, bytes := range h.fullUDPBuffers() {
 		if buffer == 0 || bytes < buffer {
 			buffer = bytes
@@ -327,6 +323,16 @@ var growthRules = func() (list []rule) {
 	}
 	return list
 }()
+
+// raised is a fix by a larger value of a kernel parameter: least or, where the host has that already,
+// twice its value. Where that is above most, the advice alone.
+func (h *host) raised(advice, key string, least, most int64) ([]string, []setting.Setting) {
+	value := max(least, 2*h.number(key, 0))
+	if value > most {
+		return on(h.name, h.alone, fmt.Sprintf("%s; %s is %d already", advice, key, h.number(key, 0))), nil
+	}
+	return h.fixed([]string{advice + "; or:"}, key, fmt.Sprint(value))
+}
 
 // fixed is a fix by kernel parameters: lines before them, the commands, and the settings.
 func (h *host) fixed(lines []string, pairs ...string) ([]string, []setting.Setting) {

@@ -162,7 +162,7 @@ func squeezed(f observed, h *host) *record.Finding {
 			finding.Evidence = append(finding.Evidence, foreignRow(m))
 		}
 	}
-	finding.Fix, finding.Settings = h.fixed([]string{"more queues on more CPUs; or:"}, "net.core.netdev_budget", "600")
+	finding.Fix, finding.Settings = h.raised("more queues on more CPUs", "net.core.netdev_budget", 600, 10_000)
 	return finding
 }
 

@@ -17,6 +17,9 @@ const (
 	fullyBusy, busyTogether = 0.95, 0.8
 	// atLimit is the share of the limit from which on no machine kept a trial from it.
 	atLimit = 0.95
+	// longBacklog is the number of packets above which a CPU's backlog holds them for longer than
+	// connections wait.
+	longBacklog = 300_000
 	// waiting is the share of a window spent waiting for memory from which on it is found.
 	waiting = 0.1
 )
@@ -161,7 +164,7 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 	}
 	const cpus, backlog = "more CPUs for the interface's interrupts", "net.core.netdev_max_backlog"
 	if h := f.host(finding.Host); h != nil {
-		finding.Fix, finding.Settings = h.fixed([]string{cpus + "; or:"}, backlog, "10000")
+		finding.Fix, finding.Settings = h.raised(cpus, backlog, 10_000, longBacklog)
 	} else {
 		finding.Fix = on(finding.Host, false, cpus+"; or a larger "+backlog)
 	}

@@ -165,3 +165,30 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// TestRaised: a fix never lowers a parameter, and from a bound on there is only advice.
+func TestRaised(t *testing.T) {
+	const backlog, budget = "net.core.netdev_max_backlog", "net.core.netdev_budget"
+	for _, test := range []struct{ has, backlog, budget string }{
+		{"", "10000", "600"}, {"300", "10000", "600"}, {"4000", "10000", "8000"}, {"20000", "40000", ""}, {"250000", "", ""},
+	} {
+		s := hostNamed("a", 1)
+		s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 2000, Dropped: 50, Squeezed: 500}}
+		trial := s.Reading // which has it among the parameters of its snapshot
+		if test.has != "" {
+			s.State.Parameters[backlog], s.State.Parameters[budget] = test.has, test.has
+			trial.Snapshot.Sysctls = map[string]string{backlog: test.has}
+		}
+		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"linerate"}}}}
+		for _, f := range append(Hosts([]record.HostSnapshot{s}).Findings, Diagnose(record.Trial{Hosts: []record.HostReading{trial}}, over)...) {
+			want, ours := map[string]string{"softnet-drop": test.backlog, "packets-squeezed": test.budget}[f.ID]
+			switch {
+			case !ours:
+			case want == "" && (len(f.Settings) > 0 || len(f.Fix) != 1 || !strings.Contains(f.Fix[0], "is "+test.has+" already")):
+				t.Errorf("%s of %s: %q, %+v", f.ID, test.has, f.Fix, f.Settings)
+			case want != "" && (len(f.Settings) != 1 || f.Settings[0].Sysctl[0].Value != want):
+				t.Errorf("%s of %s: %q, want %s", f.ID, test.has, f.Fix, want)
+			}
+		}
+	}
+}

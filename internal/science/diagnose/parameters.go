@@ -148,7 +148,7 @@ var parametersOf = []parameter{
 		summary: "connections in TIME-WAIT are destroyed early, so that late segments reach new ones", reference: "RFC 9293, section 3.4.2; " + ipSysctl, explains: []string{"time-wait-overflow"}},
 	{id: "mss-floor-small", key: "net.ipv4.route.min_adv_mss", wrong: below(256), confidence: record.Possible, value: "256",
 		summary: "segments may be very small: a low MTU in a route is taken as it is", reference: "RFC 9293, section 3.7.1; " + ipSysctl + " (min_adv_mss)"},
-	{id: "backlog-of-packets-long", key: "net.core.netdev_max_backlog", wrong: func(v int64) bool { return v > 300_000 }, confidence: record.Possible, value: "10000",
+	{id: "backlog-of-packets-long", key: "net.core.netdev_max_backlog", wrong: func(v int64) bool { return v > longBacklog }, confidence: record.Possible, value: "10000",
 		summary: "a CPU's queue of received packets can hold them for longer than connections wait", reference: netSysctl + " (netdev_max_backlog)"},
 	{id: "proxy-arp", key: "net.ipv4.conf.all.proxy_arp", wrong: is(1), confidence: record.Possible, value: "0",
 		summary: "the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards", reference: "RFC 1027; " + ipSysctl + " (proxy_arp)"},
@@ -174,9 +174,10 @@ func (p parameter) rule() rule {
 	})}
 }
 
-// number is one number of a parameter's value, -1 where it is not known.
+// number is one number of a parameter's value, of a snapshot of the host or of a trial; -1 where
+// it is not known.
 func (h *host) number(key string, field int) int64 {
-	fields := strings.Fields(h.state.Parameters[key])
+	fields := strings.Fields(cmp.Or(h.state.Parameters[key], h.reading.Snapshot.Sysctls[key]))
 	if field >= len(fields) {
 		return -1
 	}

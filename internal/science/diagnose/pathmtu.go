@@ -19,6 +19,8 @@ const (
 	ipTCP, ipUDP, ipv6More, timestamps = 20 + 20, 20 + 8, 20, 12
 	// leastPath is what each path takes, but for rare ones (RFC 1122, section 3.3.3).
 	leastPath = 576
+	// mtuProbing has TCP try smaller packets: 1 after losses, 2 always.
+	mtuProbing = "net.ipv4.tcp_mtu_probing"
 )
 
 // pathMTU finds senders whose packets are larger than a link of their path takes, and that
@@ -58,8 +60,8 @@ func pathMTU(f observed) (findings []record.Finding) {
 		default:
 			continue
 		}
-		if fl.SenderInfo != nil {
-			finding.Settings = parameters(fl.From, "net.ipv4.tcp_mtu_probing", "1")
+		if from := f.host(fl.From); fl.SenderInfo != nil && (from == nil || from.number(mtuProbing, 0) <= 0) {
+			finding.Settings = parameters(fl.From, mtuProbing, "1")
 			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"), on(fl.From, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
 		}
 		findings = append(findings, finding)

@@ -140,3 +140,15 @@ func TestBlackHole(t *testing.T) {
 		}
 	}
 }
+
+// TestMTUProbing: it is a setting of a sender that does not have it, whatever is known of the path.
+func TestMTUProbing(t *testing.T) {
+	over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"linerate"}}, {Name: "b", Via: []string{"linerate"}}}}
+	for value, want := range map[string]int{"": 1, "0": 1, "1": 0, "2": 0} {
+		f := record.Flow{ID: "w1", Protocol: flow.TCP, From: "a", To: "b", Connected: true, Source: "192.0.2.1:40000", Destination: "192.0.2.2:5202", SenderInfo: &record.TCPInfo{SndMSS: 1448, PMTU: 1500, Backoff: 4}}
+		found := Diagnose(record.Trial{Flows: []record.Flow{f}, Hosts: []record.HostReading{{Host: "a", Snapshot: record.Snapshot{Sysctls: map[string]string{mtuProbing: value}}}, {Host: "b"}}}, over)
+		if len(found) != 1 || found[0].ID != "path-mtu" || len(found[0].Settings) != want || strings.Contains(strings.Join(found[0].Fix, "\n"), mtuProbing) != (want > 0) {
+			t.Errorf("%q: %+v", value, found)
+		}
+	}
+}
