@@ -48,6 +48,9 @@ type Server struct {
 	Spec     flow.Spec
 	Listener net.Listener   // of a protocol over TCP
 	Packets  net.PacketConn // of a protocol over UDP
+	// Connected says that Packets is the socket of one of the client's connections; otherwise
+	// it carries all of them.
+	Connected bool
 	// TLS has the server's certificate, and no protocol of ALPN.
 	TLS *tls.Config
 	// Answered counts an answer. Moved counts bytes of a client whose packets a

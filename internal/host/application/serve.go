@@ -161,6 +161,8 @@ const (
 	connMemory   = 32 << 10
 	tlsMemory    = 64 << 10
 	streamMemory = 64 << 10
+	// answerMemory is for an answer of DNS that waits, with its goroutine.
+	answerMemory = 4 << 10
 )
 
 // ReceiveWindow is how many bytes of requests a server lets a client send unread on a
@@ -182,6 +184,10 @@ func Memory(request message.FlowRequest) int64 {
 		bytes += int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
 	case flow.HTTP3:
 		bytes += tlsMemory + int64(ReceiveWindow(request.Spec)) + int64(max(1, request.Pipeline))*streamMemory
+	case flow.DNS, flow.DNSTCP, flow.DoT:
+		if request.Think != 0 {
+			bytes += int64(max(1, request.Pipeline)) * answerMemory
+		}
 	}
 	return bytes
 }
@@ -217,7 +223,7 @@ func (f *appFlow) admit(c handshake.Client) bool {
 		conn.Close()
 		return false
 	}
-	server.Packets = &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
+	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
 	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
 		defer kept.Close()
 		f.serve(server)

@@ -123,6 +123,20 @@ func TestOfFlows(t *testing.T) {
 	}
 }
 
+// TestOfWaitingAnswers: answers that wait are taken from the budget, each connection's.
+func TestOfWaitingAnswers(t *testing.T) {
+	for _, protocol := range []string{flow.DNS, flow.DNSTCP, flow.DoT} {
+		memory := func(s flow.Spec) int64 {
+			s.Protocol, s.Connections = protocol, 1000
+			return OfFlows([]message.FlowRequest{{Spec: s}})[Memory]
+		}
+		one, many := memory(flow.Spec{Think: 1}), memory(flow.Spec{Think: 1, Pipeline: 1000})
+		if at := memory(flow.Spec{Pipeline: 1000}); one <= at || many < 1000*1000*2048 {
+			t.Errorf("%s: %d bytes of answers at once, %d of one that waits, %d of 1000", protocol, at, one, many)
+		}
+	}
+}
+
 // TestGuesses: a source has some guesses at once, and then one in a while; others have theirs.
 func TestGuesses(t *testing.T) {
 	var g Guesses

@@ -35,9 +35,15 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 // transient says that a later read of datagrams may succeed: a peer's ICMP error.
 func transient(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// servePackets answers datagrams, with several at a time where answers take time.
+// servePackets answers datagrams; where answers take time, as many at once as the flow has
+// in flight over the socket. Further queries wait in the socket's receive buffer, which drops
+// what it has no room for.
 func servePackets(ctx context.Context, s *application.Server) error {
-	places := make(chan struct{}, max(1, s.Spec.Connections*max(1, s.Spec.Pipeline)))
+	most := max(1, s.Spec.Pipeline)
+	if !s.Connected {
+		most *= max(1, s.Spec.Connections)
+	}
+	places := make(chan struct{}, most)
 	var answering sync.WaitGroup
 	defer answering.Wait()
 	buffer := make([]byte, longest)
@@ -73,7 +79,7 @@ func servePackets(ctx context.Context, s *application.Server) error {
 					reply()
 				}
 			})
-		default: // more than the flow has in flight: dropped, as by an overloaded server
+		case <-ctx.Done():
 		}
 	}
 }

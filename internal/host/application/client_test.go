@@ -1,0 +1,56 @@
+package application_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"linerate/internal/host/application"
+	"linerate/internal/host/handshake"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
+	"linerate/internal/model/unit"
+)
+
+// admitted is a server's engine with a flow over UDP, and a client's socket that it has
+// admitted.
+func admitted(t *testing.T, spec flow.Spec) (*application.Engine, *net.UDPConn) {
+	t.Helper()
+	e := engine(t)
+	l, err := handshake.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go l.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
+	request := message.FlowRequest{ID: "f", Spec: spec, Cookie: message.Cookie{1}}
+	if reply := e.Listen(t.Context(), []message.FlowRequest{request})[0]; reply.Error != nil {
+		t.Fatal(reply.Error)
+	}
+	request.Remote = l.Addr()
+	conn, err := handshake.Dial(t.Context(), request, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return e, conn
+}
+
+// TestWaitingAnswers: of queries over one socket, the server takes as many as the flow has in
+// flight over a connection; those of other connections are not this one's.
+func TestWaitingAnswers(t *testing.T) {
+	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS, Connections: 1000, Pipeline: 2, Think: unit.Duration(10 * time.Second)})
+	query := append([]byte{0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0}, "\x01a\x04test\x00\x00\x01\x00\x01"...)
+	for range 50 {
+		if _, err := conn.Write(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const most = 3 // two that wait, and one that was read
+	taken := func() int { return int(e.Read()[0].ReceivedBytes) / len(query) }
+	eventually(t, "queries are taken", func() bool { return taken() >= most })
+	time.Sleep(100 * time.Millisecond)
+	if n := taken(); n > most {
+		t.Errorf("%d of 50 queries were taken, want %d", n, most)
+	}
+}
