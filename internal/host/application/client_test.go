@@ -1,9 +1,13 @@
 package application_test
 
 import (
+	"context"
+	"crypto/tls"
 	"net"
 	"testing"
 	"time"
+
+	"github.com/quic-go/quic-go"
 
 	"linerate/internal/host/application"
 	"linerate/internal/host/handshake"
@@ -53,4 +57,38 @@ func TestWaitingAnswers(t *testing.T) {
 	if n := taken(); n > most {
 		t.Errorf("%d of 50 queries were taken, want %d", n, most)
 	}
+}
+
+// wired is a connected socket for QUIC.
+type wired struct{ net.Conn }
+
+func (w wired) WriteTo(b []byte, _ net.Addr) (int, error) { return w.Write(b) }
+
+func (w wired) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, err := w.Read(b)
+	return n, w.RemoteAddr(), err
+}
+
+// TestOneConnectionOfASocket: over a client's socket there is one connection of HTTP/3 at a
+// time.
+func TestOneConnectionOfASocket(t *testing.T) {
+	_, conn := admitted(t, flow.Spec{Protocol: flow.HTTP3, Connections: 1000})
+	over := &quic.Transport{Conn: wired{conn}}
+	t.Cleanup(func() { over.Close() })
+	dial := func() (*quic.Conn, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		return over.Dial(ctx, conn.RemoteAddr(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h3"}}, nil)
+	}
+	first, err := dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dial(); err == nil {
+		t.Error("a second connection over the same socket was accepted")
+	}
+	if err := first.CloseWithError(0, ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "one after its end is accepted", func() bool { _, err := dial(); return err == nil })
 }

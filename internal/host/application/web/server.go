@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -94,6 +95,19 @@ func address3(text string) net.Addr {
 	return at
 }
 
+// one refuses a connection while another is open: what a server keeps for a client is
+// bounded by sockets.
+func one() func(context.Context, *quic.ClientInfo) (context.Context, error) {
+	var open atomic.Bool
+	return func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
+		if !open.CompareAndSwap(false, true) {
+			return nil, errors.New("a connection over this socket is open")
+		}
+		context.AfterFunc(ctx, func() { open.Store(false) })
+		return ctx, nil
+	}
+}
+
 // serve3 answers over HTTP/3.
 func serve3(ctx context.Context, s *application.Server, handler http.Handler) error {
 	quiet()
@@ -102,12 +116,18 @@ func serve3(ctx context.Context, s *application.Server, handler http.Handler) er
 		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout, MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
 		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window, MaxConnectionReceiveWindow: window,
 	}
-	server := &http3.Server{
-		Handler: handler, TLSConfig: http3.ConfigureTLSConfig(s.TLS.Clone()), QUICConfig: config, MaxHeaderBytes: requestHeader, IdleTimeout: idleTimeout,
-		Logger: slog.New(slog.DiscardHandler),
+	over := &quic.Transport{Conn: s.Packets}
+	if s.Connected {
+		over.ConnContext = one()
 	}
+	l, err := over.ListenEarly(http3.ConfigureTLSConfig(s.TLS.Clone()), config)
+	if err != nil {
+		return err
+	}
+	defer over.Close()
+	server := &http3.Server{Handler: handler, MaxHeaderBytes: requestHeader, IdleTimeout: idleTimeout, Logger: slog.New(slog.DiscardHandler)}
 	defer context.AfterFunc(ctx, func() { server.Close() })()
-	err := server.Serve(s.Packets)
+	err = server.ServeListener(l)
 	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {
 		return nil
 	}
