@@ -63,7 +63,7 @@ const maxLine = 16 << 10
 // greeting reads the first lines of an agent's stream, CONNECT with its options and PING, and
 // returns them with a secret of its node added, which the agent itself never has. The
 // remainder of the stream is read from rest.
-func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest io.Reader, err error) {
+func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest *bufio.Reader, err error) {
 	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
 	if err != nil {
@@ -82,6 +82,9 @@ func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest i
 	}
 	if line, err = r.ReadSlice('\n'); err != nil {
 		return nil, nil, err
+	}
+	if string(line) != "PING\r\n" {
+		return nil, nil, errors.New("CONNECT is not followed by PING, as an agent's is")
 	}
 	options["auth_token"], _ = json.Marshal(g.add(node))
 	if text, err = json.Marshal(options); err != nil {

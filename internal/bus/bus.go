@@ -64,7 +64,8 @@ type attachment struct {
 	announced  chan struct{} // closed when hello or, if it is unreadable, unreadable is set
 	hello      message.Hello
 	unreadable error
-	most       atomic.Int64 // bytes of a reply; 0: maxMessage
+	most       atomic.Int64 // bytes of a reply; 0: the node is trusted
+	requests   atomic.Int64 // that were sent to the node
 }
 
 func newAttachment() *attachment {
@@ -127,14 +128,14 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) {
 	go func() {
 		defer closed()
 		defer end()
-		_ = b.splice(node, stream) // why it ended is the stream's own affair
+		_ = b.splice(node, l, stream) // why it ended is the stream's own affair
 	}()
 }
 
 // splice connects a stream to the server until one of them ends. The server sees the agent
 // once its greeting is complete: it pings a connection, and ends one that does not identify
 // itself, while callers bound how long an agent may take to start.
-func (b *Bus) splice(node string, stream io.ReadWriteCloser) error {
+func (b *Bus) splice(node string, l *attachment, stream io.ReadWriteCloser) error {
 	if _, err := stream.Write(b.info); err != nil {
 		return err
 	}
@@ -142,12 +143,16 @@ func (b *Bus) splice(node string, stream io.ReadWriteCloser) error {
 	if err != nil {
 		return err
 	}
+	var from io.Reader = rest
+	if l.most.Load() > 0 {
+		from = bounded(rest, &l.requests)
+	}
 	return b.dial(func(inside net.Conn, _ []byte, replies io.Reader) {
 		if _, err := inside.Write(greeting); err != nil {
 			return
 		}
 		go func() {
-			_, _ = io.Copy(inside, rest)
+			_, _ = io.Copy(inside, from)
 			inside.Close()
 			stream.Close() // which may be full
 		}()
@@ -250,14 +255,15 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	gone := b.attachmentOf(node).ended
+	of := b.attachmentOf(node)
 	go func() {
 		select {
-		case <-gone:
+		case <-of.ended:
 			cancel(message.Gone)
 		case <-ctx.Done():
 		}
 	}()
+	of.requests.Add(1)
 	msg, err := b.conn.RequestWithContext(ctx, subject(node, verb), data)
 	cause := context.Cause(ctx)
 	switch {
@@ -274,7 +280,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 		return failed(CodeOf(err), "%w", err)
 	}
 	var e envelope
-	if err := decode(msg.Data, int(b.attachmentOf(node).most.Load()), &e); err != nil {
+	if err := decode(msg.Data, int(of.most.Load()), &e); err != nil {
 		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
 	if e.Error != nil {
@@ -289,8 +295,8 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	return nil
 }
 
-// Bound bounds the replies of a node that is not trusted: in bytes, and in what they decode
-// to. It is called before the node is attached.
+// Bound bounds the replies of a node that is not trusted: in bytes, in what they decode to,
+// and in number. It is called before the node is attached.
 func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(int64(bytes)) }
 
 // decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of

@@ -5,8 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"slices"
 	"strconv"
+	"sync/atomic"
+	"time"
 )
 
 // Guarded makes a stream fit to Join for an agent that does not trust its
@@ -14,16 +18,16 @@ import (
 // here what is no message of the protocol, and what is larger than maxBytes, ends
 // the stream instead.
 func Guarded(stream net.Conn, maxBytes int) net.Conn {
-	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), max: maxBytes}
+	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), length: func(line []byte) (int, error) { return bodyLength(line, maxBytes) }}
 }
 
 type guarded struct {
 	net.Conn
-	r    *bufio.Reader
-	max  int
-	line []byte // of the current operation, still to be passed on
-	body int    // bytes that follow it, still to be passed on
-	err  error
+	r      *bufio.Reader
+	length func(line []byte) (int, error) // of what follows an operation's line, if it may pass
+	line   []byte                         // of the current operation, still to be passed on
+	body   int                            // bytes that follow it, still to be passed on
+	err    error
 }
 
 func (g *guarded) Read(p []byte) (int, error) {
@@ -55,7 +59,7 @@ func (g *guarded) next() error {
 	if err != nil {
 		return err
 	}
-	g.body, err = bodyLength(line, g.max)
+	g.body, err = g.length(line)
 	if err != nil {
 		return err
 	}
@@ -67,27 +71,44 @@ func (g *guarded) next() error {
 // agent: INFO, MSG, PING, PONG, +OK or -ERR. An agent asks for no headers, so
 // that there is no HMSG.
 func bodyLength(line []byte, most int) (int, error) {
+	return lengthAfter(line, most, "MSG", 3, "INFO", "PING", "PONG", "+OK", "-ERR") // subject, subscription, size
+}
+
+// unasked is how many operations a node that is not trusted may send before it is asked:
+// its subscriptions, its hello, what it flushes.
+const unasked = 256
+
+// bounded makes a reader of an agent's stream that ends with an error at what an agent does
+// not send to a server, and where there is more than unasked, a reply to each request and an
+// operation a second: the server keeps subscriptions, and answers to what it refuses.
+func bounded(stream *bufio.Reader, requests *atomic.Int64) io.Reader {
+	began, sent := time.Now(), int64(0)
+	return &guarded{r: stream, length: func(line []byte) (int, error) {
+		if sent++; sent > unasked+requests.Load()+int64(time.Since(began)/time.Second) {
+			return 0, fmt.Errorf("the bus: %d operations, and %d requests", sent, requests.Load())
+		}
+		return lengthAfter(line, maxMessage, "PUB", 2, "SUB", "PING", "PONG") // subject, size
+	}}
+}
+
+// lengthAfter is how many bytes follow an operation: a message, after whose verb come so many
+// words or a reply's subject more, the last its size, or one of those that nothing follows.
+func lengthAfter(line []byte, most int, message string, words int, others ...string) (int, error) {
 	text, complete := bytes.CutSuffix(line, []byte("\r\n"))
 	if !complete || bytes.ContainsAny(text, "\r\t") {
 		return 0, fmt.Errorf("the bus: an unfinished line %.40q", line)
 	}
 	verb, rest, _ := bytes.Cut(text, []byte(" "))
-	switch string(verb) {
-	case "INFO", "PING", "PONG", "+OK", "-ERR":
+	if slices.Contains(others, string(verb)) {
 		return 0, nil
-	case "MSG": // subject, subscription, reply (if wanted), size
-		words := bytes.Split(rest, []byte(" "))
-		if len(words) != 3 && len(words) != 4 {
-			break
-		}
-		size, err := strconv.ParseUint(string(words[len(words)-1]), 10, 31)
-		if err != nil {
-			break
-		}
-		if int(size) > most {
-			return 0, fmt.Errorf("the bus: a message of %d bytes, and %d are the most here", size, most)
-		}
-		return int(size) + len("\r\n"), nil
 	}
-	return 0, fmt.Errorf("the bus: expected a message, not %.40q", line)
+	has := bytes.Split(rest, []byte(" "))
+	size, err := strconv.ParseUint(string(has[len(has)-1]), 10, 31)
+	switch {
+	case string(verb) != message || len(has) != words && len(has) != words+1 || err != nil:
+		return 0, fmt.Errorf("the bus: expected a message, not %.40q", line)
+	case int(size) > most:
+		return 0, fmt.Errorf("the bus: a message of %d bytes, and %d are the most here", size, most)
+	}
+	return int(size) + len("\r\n"), nil
 }

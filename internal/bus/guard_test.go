@@ -119,6 +119,66 @@ func TestGuardedAgent(t *testing.T) {
 	}
 }
 
+// TestBoundedNode: a node that is not trusted ends its stream by more operations than it has
+// been asked for, and by what an agent does not send; the replies to requests are not among
+// the former.
+func TestBoundedNode(t *testing.T) {
+	for name, text := range map[string]string{
+		"subscriptions": strings.Repeat("SUB linerate.agent.h1.x 1\r\n", 10_000),
+		"announcements": strings.Repeat("PUB linerate.hello.h1 2\r\n{}\r\n", 10_000),
+		"pings":         strings.Repeat("PING\r\n", 10_000),
+		"no operation":  "UNSUB 1\r\n",
+		"half a line":   "PING\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, err := Start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(b.Close)
+			b.Bound("h1", 4096)
+			near, far := net.Pipe()
+			b.Attach("h1", near)
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			go func() { _, _ = io.WriteString(far, "CONNECT {}\r\nPING\r\n"+text) }()
+			select {
+			case <-b.Lost("h1"):
+			case <-time.After(20 * time.Second):
+				t.Fatal("the stream goes on")
+			}
+		})
+	}
+	near, far := net.Pipe()
+	b, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	b.Bound("h1", 4096)
+	b.Attach("h1", near)
+	agent, err := Join("h1", far, Silence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(context.Context, []byte) (any, error) { return nil, nil }
+	if err := agent.Serve(t.Context(), map[string]Handler{"mark": nothing}, Gate{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * unasked {
+		if err := b.Call(t.Context(), "h1", "mark", nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSecondLine: what follows CONNECT has no body, in which operations could be.
+func TestSecondLine(t *testing.T) {
+	known := &accounts{nodes: map[string]string{}}
+	if _, _, err := known.greeting("h1", strings.NewReader("CONNECT {}\r\nPUB linerate.hello.h1 1000\r\n")); err == nil {
+		t.Error("a message is taken for the end of the greeting")
+	}
+}
+
 // TestAskedWithoutEnd: requests whose answers are not awaited cost no more than those
 // that are answered at once and those that wait.
 func TestAskedWithoutEnd(t *testing.T) {
