@@ -125,29 +125,53 @@ type Budget struct {
 
 	mu      sync.Mutex // held for arithmetic only
 	used    Use
-	refused Use                  // requests, by the bound that they exceeded
-	sources map[netip.Addr]int64 // clients by Source
+	refused Use                    // requests, by the bound that they exceeded
+	sources map[netip.Prefix]int64 // clients by prefixes
 }
 
-// Admit accepts a client, unless all places are taken or its source has its share: a source
-// gets no more places than it leaves to others.
+// prefixes are those of a source that get no more places than they leave to others: of IPv6
+// also those that are delegated to one site (RFC 6177).
+func prefixes(source netip.Addr) (list []netip.Prefix) {
+	lengths := []int{64, 56, 48}
+	if source.Is4() {
+		lengths = []int{32}
+	}
+	for _, bits := range lengths {
+		if p, err := source.Prefix(bits); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Admit accepts a client, unless all places are taken or one of its prefixes has its share.
 func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	source := greeting.Source(from)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch has, free := b.sources[source], b.All[Clients]-b.used[Clients]; {
-	case free <= 0:
+	free, sources := b.All[Clients]-b.used[Clients], prefixes(source)
+	if free <= 0 {
 		b.refused[Clients]++
 		return nil, fmt.Errorf("the server is full: it serves %d clients at a time", b.All[Clients])
-	case has > free:
-		b.refused[Clients]++
-		return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", source, has, b.All[Clients], free)
-	case b.sources == nil:
-		b.sources = map[netip.Addr]int64{}
 	}
-	b.sources[source]++
+	for _, p := range sources {
+		if has := b.sources[p]; has > free {
+			b.refused[Clients]++
+			name := p.String()
+			if p.IsSingleIP() {
+				name = source.String()
+			}
+			return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", name, has, b.All[Clients], free)
+		}
+	}
+	if b.sources == nil {
+		b.sources = map[netip.Prefix]int64{}
+	}
+	for _, p := range sources {
+		b.sources[p]++
+	}
 	b.used[Clients]++
-	return &Account{budget: b, source: source}, nil
+	return &Account{budget: b, sources: sources}, nil
 }
 
 // Used is what all clients use at this moment.
@@ -167,10 +191,10 @@ func (b *Budget) Refused() Use {
 
 // Account is one client's.
 type Account struct {
-	budget *Budget
-	source netip.Addr
-	used   Use // guarded by the budget's mutex, as is closed
-	closed bool
+	budget  *Budget
+	sources []netip.Prefix
+	used    Use // guarded by the budget's mutex, as is closed
+	closed  bool
 }
 
 // Close gives the client's place back, and everything that it still has.
@@ -184,8 +208,10 @@ func (a *Account) Close() {
 	a.closed = true
 	b.used = b.used.sub(a.used)
 	b.used[Clients]--
-	if b.sources[a.source]--; b.sources[a.source] == 0 {
-		delete(b.sources, a.source)
+	for _, p := range a.sources {
+		if b.sources[p]--; b.sources[p] == 0 {
+			delete(b.sources, p)
+		}
 	}
 	a.used = Use{}
 }

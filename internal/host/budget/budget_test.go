@@ -46,6 +46,26 @@ func TestShares(t *testing.T) {
 	if n := b.Used()[Clients]; n != 14 {
 		t.Errorf("%d clients after one has left twice, want 14", n)
 	}
+	for _, bits := range []int{56, 48} { // one client of each /64 of a site
+		b := &Budget{All: Use{Clients: 16}}
+		var accounts []*Account
+		for i := range 256 {
+			at := [16]byte{0x20, 0x01, 0x0d, 0xb8}
+			at[bits/8] = byte(i)
+			if a, err := b.Admit(netip.AddrFrom16(at)); err == nil {
+				accounts = append(accounts, a)
+			}
+		}
+		if n := len(accounts); n != 9 {
+			t.Errorf("a /%d has %d places, want 9 of 16", bits, n)
+		}
+		for _, a := range accounts {
+			a.Close()
+		}
+		if len(b.sources) != 0 {
+			t.Errorf("%v are left", b.sources)
+		}
+	}
 	alone := &Budget{All: Use{Clients: 1}}
 	if _, err := alone.Admit(source("192.0.2.1")); err != nil {
 		t.Error(err)

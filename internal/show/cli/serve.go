@@ -80,7 +80,7 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this `prefix`, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
-	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time; an address gets no more places than it leaves to others")
+	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time; an address (of IPv6: a /64, a /56 and a /48) gets no more places than it leaves to others")
 	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; at least one for each address listened on")
 	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+transactional+" flows together")
 	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "longest test, with its warm-up")
