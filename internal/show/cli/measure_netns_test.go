@@ -412,7 +412,7 @@ func TestServeSurvives(t *testing.T) {
 			_ = client.Process.Kill()
 			_ = client.Wait()
 		}
-		s.until(t, "test not finished: the client left", 3)
+		s.until(t, "test not finished: the client left", 1)
 		m, status, said := measured(t, "server", "127.0.0.1", "--duration", "500ms", "--warmup", "200ms", "--rate-cap", "50mbit", "--direction", "both")
 		if (status != ExitOK && status != ExitDoubt) || len(m.Flows) != 2 || !m.Flows[0].Alive || !m.Flows[1].Alive {
 			t.Fatalf("afterwards: exit status %d, %q\n%s", status, said, s.log())

@@ -211,17 +211,29 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 // listenersListed are listed one by one.
 const listenersListed = 8
 
-// sessionLog writes a line for each session.
+// sessionLog writes a line for each session with a test, and for others at intervals.
 type sessionLog struct {
 	w        io.Writer
-	refused  time.Time // of the latest refusal that was written
-	unlogged int       // refusals since
+	untested time.Time // of the latest session without a test that was written
+	unlogged int       // such sessions since
 }
 
-// refusalInterval limits how often refusals are logged, as any host can cause them.
-const refusalInterval = time.Second
+// untestedInterval limits how often sessions without a test are logged, as any host can cause
+// them.
+const untestedInterval = time.Second
 
 func (l *sessionLog) line(session serve.Session) {
+	more := ""
+	if session.Windows == 0 {
+		if time.Since(l.untested) < untestedInterval {
+			l.unlogged++
+			return
+		}
+		if l.unlogged > 0 {
+			more = fmt.Sprintf(" (and %d more without a test)", l.unlogged)
+		}
+		l.untested, l.unlogged = time.Now(), 0
+	}
 	client := session.From.String()
 	if session.Program != "" {
 		client += " " + strings.TrimSpace(session.Program+" "+session.Version)
@@ -231,15 +243,7 @@ func (l *sessionLog) line(session serve.Session) {
 		why = session.Err.Error()
 	}
 	if _, refused := errors.AsType[greeting.Refused](session.Err); refused {
-		if time.Since(l.refused) < refusalInterval {
-			l.unlogged++
-			return
-		}
-		if l.unlogged > 0 {
-			why += fmt.Sprintf(" (and %d more since the line before)", l.unlogged)
-		}
-		l.refused, l.unlogged = time.Now(), 0
-		say(l.w, "%s %s refused: %s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "))
+		say(l.w, "%s %s refused: %s%s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "), more)
 		return
 	}
 	text := "no test"
@@ -254,8 +258,8 @@ func (l *sessionLog) line(session serve.Session) {
 			}
 		}
 	} else if session.Refused != nil {
-		first, more, _ := strings.Cut(session.Refused.Error(), "\n")
-		if text = "refused: " + first; more != "" {
+		first, others, _ := strings.Cut(session.Refused.Error(), "\n")
+		if text = "refused: " + first; others != "" {
 			text += ", and the like of other flows"
 		}
 	} else if why == "" {
@@ -266,5 +270,5 @@ func (l *sessionLog) line(session serve.Session) {
 	if why != "" {
 		text += ": " + strings.ReplaceAll(why, "\n", "; ")
 	}
-	say(l.w, "%s %s %s\n", time.Now().Format(time.TimeOnly), client, text)
+	say(l.w, "%s %s %s%s\n", time.Now().Format(time.TimeOnly), client, text, more)
 }

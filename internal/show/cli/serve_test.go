@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/agent"
@@ -36,6 +38,34 @@ func TestSessionLog(t *testing.T) {
 			t.Errorf("%q, want %q", b.String(), want)
 		}
 	}
+}
+
+// TestUntestedSessions: sessions without a test are a line a second, whatever ended them;
+// each with one is a line.
+func TestUntestedSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		l := sessionLog{w: &b}
+		for i := range 100 {
+			l.line([]serve.Session{{}, {Program: "iperf3"}, {Err: greeting.Refused{Reason: "full"}}, {Summary: agent.Summary{Asked: true}}}[i%4])
+		}
+		if n := strings.Count(b.String(), "\n"); n != 1 {
+			t.Errorf("%d lines of 100 sessions, want 1:\n%s", n, b.String())
+		}
+		b.Reset()
+		for range 3 {
+			l.line(serve.Session{Summary: agent.Summary{Windows: 1, WindowS: 1}})
+		}
+		if n := strings.Count(b.String(), "\n"); n != 3 {
+			t.Errorf("%d lines of 3 tests:\n%s", n, b.String())
+		}
+		b.Reset()
+		time.Sleep(untestedInterval)
+		l.line(serve.Session{})
+		if !strings.HasSuffix(b.String(), " (and 99 more without a test)\n") {
+			t.Errorf("%q", b.String())
+		}
+	})
 }
 
 // TestOccupant: another server on the port is named; a listener that says something else, or
