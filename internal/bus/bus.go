@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,7 +290,7 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	if reply == nil {
 		return nil
 	}
-	if err := json.Unmarshal(e.Reply, reply); err != nil {
+	if err := decode(e.Reply, int(of.most.Load()), reply); err != nil {
 		return failed(message.Invalid, "unreadable reply: %w", err)
 	}
 	return nil
@@ -301,7 +302,7 @@ func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(in
 
 // decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
 // what is bounded, each object has some text of its own: "{}" decodes to a structure of
-// hundreds of bytes.
+// hundreds of bytes. The texts of its errors are cut.
 func decode(data []byte, most int, into any) error {
 	const textOfObject, few = 32, 16 << 10
 	if most > 0 {
@@ -312,7 +313,11 @@ func decode(data []byte, most int, into any) error {
 			return Coded(message.TooLarge, fmt.Errorf("%d objects and lists in %d bytes", n, len(data)))
 		}
 	}
-	return json.Unmarshal(data, into)
+	err := json.Unmarshal(data, into)
+	if most > 0 {
+		cutErrors(reflect.ValueOf(into))
+	}
+	return err
 }
 
 // Close ends the bus; every attached stream is closed with it.

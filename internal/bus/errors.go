@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"reflect"
+	"strings"
 	"syscall"
 
 	"linerate/internal/model/message"
@@ -74,6 +76,36 @@ func Failure(err error) *message.Error {
 		e.Ports, e.Descriptors = inner.Ports, inner.Descriptors
 	}
 	return e
+}
+
+// longestError bounds the text of an error of a node that is not trusted, in bytes.
+const longestError = 1000
+
+// cutErrors cuts the texts of the errors in a decoded value.
+func cutErrors(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if e, is := reflect.TypeAssert[*message.Error](v); is && e != nil && len(e.Text) > longestError {
+			e.Text = strings.ToValidUTF8(e.Text[:longestError], "") + "…"
+		}
+		if !v.IsNil() {
+			cutErrors(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			cutErrors(v.Index(i))
+		}
+	case reflect.Map:
+		for _, of := range v.Seq2() {
+			cutErrors(of)
+		}
+	case reflect.Struct:
+		for field, of := range v.Fields() {
+			if field.IsExported() {
+				cutErrors(of)
+			}
+		}
+	}
 }
 
 // CodeOf is the code of an error: its own, where one was given, or else that of the

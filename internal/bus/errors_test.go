@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -137,5 +139,52 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	}
 	if p := got[4].Error.Ports; p == nil || *p != *exhausted {
 		t.Errorf("the ports arrived as %+v", p)
+	}
+}
+
+// TestLongErrors: the errors of a node that is not trusted are cut, also within a reply.
+func TestLongErrors(t *testing.T) {
+	long := &message.Error{Code: message.Busy, Text: strings.Repeat("é", longestError)}
+	type reply struct {
+		Flows []message.FlowEnd
+		Named map[string]*message.Error
+	}
+	for name, most := range map[string]int{"trusted": 0, "bounded": 1 << 20} {
+		near, far := net.Pipe()
+		b, err := Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Close)
+		b.Bound("h1", most)
+		b.Attach("h1", near)
+		agent, err := Join("h1", far, Silence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = agent.Serve(t.Context(), map[string]Handler{
+			"fail": func(context.Context, []byte) (any, error) { return nil, long },
+			"ends": func(context.Context, []byte) (any, error) {
+				return reply{[]message.FlowEnd{{}, {Error: long}}, map[string]*message.Error{"a": long}}, nil
+			},
+		}, Gate{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got reply
+		if err := b.Call(t.Context(), "h1", "ends", nil, &got); err != nil {
+			t.Fatal(err)
+		}
+		failed, is := errors.AsType[*message.Error](b.Call(t.Context(), "h1", "fail", nil, nil))
+		if !is {
+			t.Fatalf("%s: the agent has not failed", name)
+		}
+		for _, e := range []*message.Error{got.Flows[1].Error, got.Named["a"], failed} {
+			whole := e.Text == long.Text
+			cut := len(e.Text) <= longestError+len("…") && utf8.ValidString(e.Text)
+			if e.Code != message.Busy || whole != (most == 0) || cut != (most > 0) {
+				t.Errorf("%s: %d bytes, code %s", name, len(e.Text), e.Code)
+			}
+		}
 	}
 }
