@@ -40,11 +40,13 @@ func admitted(t *testing.T, spec flow.Spec) (*application.Engine, *net.UDPConn) 
 	return e, conn
 }
 
+// query asks for an address.
+var query = append([]byte{0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0}, "\x01a\x04test\x00\x00\x01\x00\x01"...)
+
 // TestWaitingAnswers: of queries over one socket, the server takes as many as the flow has in
 // flight over a connection; those of other connections are not this one's.
 func TestWaitingAnswers(t *testing.T) {
 	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS, Connections: 1000, Pipeline: 2, Think: unit.Duration(10 * time.Second)})
-	query := append([]byte{0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0}, "\x01a\x04test\x00\x00\x01\x00\x01"...)
 	for range 50 {
 		if _, err := conn.Write(query); err != nil {
 			t.Fatal(err)
@@ -56,6 +58,29 @@ func TestWaitingAnswers(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	if n := taken(); n > most {
 		t.Errorf("%d of 50 queries were taken, want %d", n, most)
+	}
+}
+
+// TestCountedOnce: what an admitted socket carries is counted once.
+func TestCountedOnce(t *testing.T) {
+	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS})
+	answer, answered := make([]byte, 1500), 0
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		if _, err := conn.Write(query); err != nil {
+			t.Fatal(err)
+		}
+		n, err := conn.Read(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered += n
+	}
+	eventually(t, "all is counted", func() bool { end := e.Read()[0]; return end.ReceivedBytes > 0 && end.WrittenBytes >= int64(answered) })
+	if end := e.Read()[0]; end.ReceivedBytes != int64(10*len(query)) || end.WrittenBytes != int64(answered) {
+		t.Errorf("%d bytes received, %d written; want %d and %d", end.ReceivedBytes, end.WrittenBytes, 10*len(query), answered)
 	}
 }
 

@@ -223,6 +223,7 @@ func (f *appFlow) admit(c handshake.Client) bool {
 		conn.Close()
 		return false
 	}
+	server.Moved = func(net.Addr, int, int) {} // kept counts what it carries
 	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
 	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
 		defer kept.Close()
