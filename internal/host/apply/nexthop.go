@@ -20,7 +20,7 @@ type nexthop struct {
 func newNexthop(base baseTarget, n setting.NexthopObject) (*nexthop, error) {
 	t := &nexthop{baseTarget: base, n: n, spec: netlink.NexthopObject{ID: n.ID, Interface: n.Interface, Group: n.Group}}
 	var err error
-	if t.spec.Via, _, err = parseVia(n.Via); err != nil {
+	if t.spec.Via, err = parseVia(n.Via); err != nil {
 		return nil, fmt.Errorf("nexthop %d: %w", n.ID, err)
 	}
 	if t.spec.Via == (netip.Addr{}) && n.Interface == "" && len(n.Group) == 0 {

@@ -21,7 +21,7 @@ type route struct {
 func newRoute(base baseTarget, r setting.Route) (*route, error) {
 	t := &route{baseTarget: base, r: r}
 	fail := func(err error) (*route, error) { return nil, fmt.Errorf("route to %s: %w", r.To, err) }
-	t.spec = netlink.RouteSpec{Table: r.Table, Metric: r.Metric, Source: r.Source, InitCwnd: r.InitCwnd}
+	t.spec = netlink.RouteSpec{Table: r.Table, Source: r.Source, InitCwnd: r.InitCwnd}
 	if t.spec.Table == 0 {
 		t.spec.Table = netlink.TableMain
 	}
@@ -36,37 +36,33 @@ func newRoute(base baseTarget, r setting.Route) (*route, error) {
 	} else if r.Via != "" || r.Interface != "" {
 		return fail(errors.New("it has both nexthops and a via or interface of its own: expected one or the other"))
 	}
-	is6 := r.Source.Is6()
 	for _, hop := range hops {
-		via, inet6, err := parseVia(hop.Via)
+		via, err := parseVia(hop.Via)
 		if err != nil {
 			return fail(err)
 		}
 		if !via.IsValid() && hop.Interface == "" {
 			return fail(errors.New("a next hop needs a via, an interface, or both"))
 		}
-		is6 = is6 || via.Is6() && !inet6
 		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Interface: hop.Interface, Weight: hop.Weight})
 	}
 	var err error
-	if t.spec.To, err = parseDestination(r.To, is6); err != nil {
+	if t.spec.To, err = parseDestination(r.To, r.IPv6()); err != nil {
 		return fail(err)
 	}
-	if t.spec.To.Addr().Is6() && t.spec.Metric == 0 {
-		t.spec.Metric = 1024 // what the kernel takes for 0 (IP6_RT_PRIO_USER)
-	}
+	t.spec.Metric = r.Priority(t.spec.To.Addr().Is6())
 	return t, nil
 }
 
-func parseVia(text string) (via netip.Addr, inet6 bool, err error) {
+func parseVia(text string) (via netip.Addr, err error) {
 	if text == "" {
-		return netip.Addr{}, false, nil
+		return netip.Addr{}, nil
 	}
 	plain, inet6 := strings.CutPrefix(text, "inet6 ")
 	if via, err = netip.ParseAddr(strings.TrimSpace(plain)); err != nil || inet6 && !via.Is6() {
-		return via, inet6, fmt.Errorf("via %q: expected an address, or inet6 and an IPv6 address", text)
+		return via, fmt.Errorf("via %q: expected an address, or inet6 and an IPv6 address", text)
 	}
-	return via, inet6, nil
+	return via, nil
 }
 
 // parseDestination reads a prefix, an address, or default, which is IPv6's if

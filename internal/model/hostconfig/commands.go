@@ -114,7 +114,7 @@ func viaWords(l *line, via string) {
 }
 
 func routeLine(r setting.Route) line {
-	l := ip(sixRoute(r), "route", "replace", destination(r))
+	l := ip(r.IPv6(), "route", "replace", destination(r))
 	l.number("nhid", r.Object)
 	viaWords(&l, r.Via)
 	l.pair("dev", r.Interface)

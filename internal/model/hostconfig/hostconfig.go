@@ -292,21 +292,6 @@ func six(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, ":") && !strings.HasPrefix(text, "inet6 ") })
 }
 
-// sixRoute reports whether a route is of IPv6.
-func sixRoute(r setting.Route) bool {
-	texts := []string{r.To, r.Via}
-	if r.Source.IsValid() {
-		texts = append(texts, r.Source.String())
-	}
-	for _, n := range r.Nexthops {
-		texts = append(texts, n.Via)
-	}
-	if r.To != "default" {
-		texts = texts[:1]
-	}
-	return six(texts...)
-}
-
 // destination is a route's, as a prefix, or "default".
 func destination(r setting.Route) string {
 	if p, err := netip.ParsePrefix(r.To); err == nil {

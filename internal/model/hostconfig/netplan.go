@@ -50,7 +50,7 @@ func (n *netplan) add(c change) bool {
 	case c.Route != nil:
 		r := *c.Route
 		direct := r.Via == ""
-		if len(r.Nexthops) > 0 || r.Object != 0 || strings.HasPrefix(r.Via, "inet6 ") || direct && sixRoute(r) {
+		if len(r.Nexthops) > 0 || r.Object != 0 || strings.HasPrefix(r.Via, "inet6 ") || direct && r.IPv6() {
 			return false // netplan has no key
 		}
 		scope := ""

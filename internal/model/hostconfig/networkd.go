@@ -69,12 +69,12 @@ func (n *networkd) add(c change) bool {
 func (n *networkd) route(on string, r setting.Route) bool {
 	to := destination(r)
 	if to == "default" {
-		if to = "0.0.0.0/0"; sixRoute(r) {
+		if to = "0.0.0.0/0"; r.IPv6() {
 			to = "::/0"
 		}
 	}
 	scope := ""
-	if r.Via == "" && len(r.Nexthops) == 0 && r.Object == 0 && !sixRoute(r) {
+	if r.Via == "" && len(r.Nexthops) == 0 && r.Object == 0 && !r.IPv6() {
 		scope = "link"
 	}
 	pairs := []string{"Destination", to, "Gateway", gateway(r.Via), "NextHop", number(r.Object), "PreferredSource", valid(r.Source),

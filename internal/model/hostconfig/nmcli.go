@@ -66,7 +66,7 @@ func (n *nmcli) add(c change) bool {
 		}
 		to := destination(r)
 		if to == "default" {
-			if to = "0.0.0.0/0"; sixRoute(r) {
+			if to = "0.0.0.0/0"; r.IPv6() {
 				to = "::/0"
 			}
 		}
@@ -81,7 +81,7 @@ func (n *nmcli) add(c change) bool {
 				words = append(words, pair[0]+"="+pair[1])
 			}
 		}
-		return n.modify(c.on, "+"+family(sixRoute(r))+".routes", strings.Join(words, " "))
+		return n.modify(c.on, "+"+family(r.IPv6())+".routes", strings.Join(words, " "))
 	}
 	return false
 }

@@ -209,13 +209,32 @@ type Route struct {
 	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface the route leaves by"`
 	Source    netip.Addr `yaml:"source" json:"source,omitzero" doc:"the preferred source address"`
 	Table     int        `yaml:"table" json:"table,omitempty" doc:"the routing table; 0 or absent is the main table"`
-	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins"`
+	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins; 0 when absent, and 1024 for IPv6"`
 	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"initial congestion window of connections by this route, in segments; 10 when absent (RFC 6928)"`
 	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
 	// Object is the number of a nexthop object, instead of next hops of its own.
 	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
 	// Learned: BGP installs it, if there is a routing daemon.
 	Learned bool `yaml:"-" json:"learned,omitempty"`
+}
+
+// IPv6 reports whether the route is of IPv6: its destination is, or, for default, its source or
+// a next hop of its own. A next hop that is given as host.interface is of no family yet.
+func (r Route) IPv6() bool {
+	if r.To != "default" {
+		return strings.Contains(r.To, ":")
+	}
+	six := func(via string) bool { addr, err := netip.ParseAddr(via); return err == nil && addr.Is6() }
+	return r.Source.Is6() || six(r.Via) || slices.ContainsFunc(r.Nexthops, func(n Nexthop) bool { return six(n.Via) })
+}
+
+// Priority is the metric that the kernel gives the route: 1024 to one of IPv6 without any
+// (IP6_RT_PRIO_USER).
+func (r Route) Priority(six bool) int {
+	if six {
+		return cmp.Or(r.Metric, 1024)
+	}
+	return r.Metric
 }
 
 // MostRoutes is how many routes one Route stands for at most.

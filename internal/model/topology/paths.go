@@ -316,13 +316,21 @@ func best(entries []route) []route {
 	return slices.DeleteFunc(entries, func(e route) bool { return e.bits != first.bits || e.metric != first.metric })
 }
 
+// connectedMetric is the metric of the routes that the kernel makes for IPv6 addresses
+// (IP6_RT_PRIO_ADDRCONF); IPv4's have 0.
+const connectedMetric = 256
+
 // routesTo lists the routes of one table that match a destination.
 func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	var entries []route
+	connected := 0
+	if destination.Is6() {
+		connected = connectedMetric
+	}
 	for _, p := range h.Interfaces {
 		if _, own := h.vrf(p.Name); own == table {
 			if a, ok := find(p.Addresses, func(a *Address) bool { return a.onPrefix(destination) }); ok {
-				entries = append(entries, route{a.Bits, 0, []nextHop{{out: p.Name, to: destination}}})
+				entries = append(entries, route{a.Bits, connected, []nextHop{{out: p.Name, to: destination}}})
 			}
 		}
 	}
@@ -343,7 +351,7 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 		} else if len(nexthops) == 0 {
 			nexthops = []setting.Nexthop{{Via: r.Via, Interface: r.Interface}}
 		}
-		e := route{bits: bits, metric: r.Metric}
+		e := route{bits: bits, metric: r.Priority(destination.Is6())}
 		for _, n := range nexthops {
 			if out, ok := h.nexthop(n, destination, r.To == "default"); ok {
 				e.nextHops = append(e.nextHops, out)

@@ -104,6 +104,19 @@ func TestPaths(t *testing.T) {
 		First: netip.MustParseAddr("192.168.1.30"), Last: netip.MustParseAddr("192.168.1.60"), Bits: 24,
 	}
 
+	priorities := routed()
+	priorities.Hosts[0].Routes = []setting.Route{
+		{To: "fd00::/64", Interface: "eth1"}, {To: "fd00::/64", Via: "r.eth0", Metric: LearnedMetric},
+		{To: "10.0.2.1/32", Via: "r.eth0"}, {To: "10.0.2.1/32", Interface: "eth1", Metric: LearnedMetric},
+	}
+	router := &priorities.Hosts[1].Interfaces[1]
+	router.Addresses = append(router.Addresses, address("fd00::fe/64"))
+	overConnected := nas()
+	for i, h := range overConnected.Hosts {
+		overConnected.Hosts[i].Interfaces[0].Addresses = append(h.Interfaces[0].Addresses, address(fmt.Sprintf("fd00::%d/64", i+1)))
+	}
+	overConnected.Hosts[0].Routes = []setting.Route{{To: "fd00::/64", Interface: "eth2", Metric: 100}}
+
 	for _, test := range []struct {
 		name                      string
 		topology                  *Topology
@@ -129,6 +142,10 @@ func TestPaths(t *testing.T) {
 			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"equal-cost multipath, unnumbered", fabric(), "s1", "10.0.200.1", "10.0.200.2", []string{
 			"s1.up0 spine1.a spine1.b s2.up0", "s1.up1 spine2.a spine2.b s2.up1"}},
+		{"an IPv6 route without a metric has 1024", priorities, "a", "", "fd00::2", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"an IPv4 route without a metric has 0", priorities, "a", "", "10.0.2.1", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"the route of an IPv6 address has 256", overConnected, "server", "", "fd00::2",
+			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"through a router", routed(), "a", "", "10.0.2.1",
 			[]string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
 	} {

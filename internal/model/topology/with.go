@@ -50,7 +50,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	if s.Route != nil {
 		// It replaces one with the same table, destination and metric.
 		same := func(r setting.Route) bool {
-			return r.To == s.Route.To && r.Number() == s.Route.Number() && mainTable(r.Table) == mainTable(s.Route.Table) && r.Metric == s.Route.Metric
+			return r.To == s.Route.To && r.Number() == s.Route.Number() && mainTable(r.Table) == mainTable(s.Route.Table) && r.Priority(r.IPv6()) == s.Route.Priority(s.Route.IPv6())
 		}
 		h.Routes = append(slices.DeleteFunc(slices.Clone(h.Routes), same), *s.Route)
 	}

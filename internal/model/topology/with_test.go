@@ -70,6 +70,12 @@ func TestWith(t *testing.T) {
 	if r := replaced.Hosts[0].Routes; len(r) != 1 || r[0].Via != "10.0.0.9" {
 		t.Errorf("a route is replaced, not doubled: %v", r)
 	}
+	six := func(via string, metric int) setting.Setting {
+		return on("a", setting.Setting{Route: &setting.Route{To: "fd00::/64", Via: via, Metric: metric}})
+	}
+	if r := top.With([]setting.Setting{six("fd01::1", 0), six("fd01::2", 1024)}).Hosts[0].Routes; len(r) != 1 || r[0].Via != "fd01::2" {
+		t.Errorf("an IPv6 route without a metric has 1024, and is replaced by one: %v", r)
+	}
 	if after, _ := json.Marshal(top); string(after) != string(before) {
 		t.Errorf("the topology itself was changed\n%s\n%s", before, after)
 	}
