@@ -205,11 +205,12 @@ links:
 func TestResolve(t *testing.T) {
 	over := parse(t, `
 hosts:
-  h: {interfaces: {eth0: {addresses: [10.1.0.1/24, "fd00:1::1/64"]}, eth1: {addresses: [10.2.0.1/24]}}}
-  r: {interfaces: {a: {addresses: [10.9.0.1/24, 10.1.0.254/24, "fd00:1::ff/64"]}, b: {mac: "02:00:00:00:00:99"}}}
+  h: {interfaces: {eth0: {addresses: [10.1.0.1/24, "fd00:1::1/64"]}, eth1: {addresses: [10.2.0.1/24]}, eth2: {addresses: ["fd00:3::1/64"]}}}
+  r: {interfaces: {a: {addresses: [10.9.0.1/24, 10.1.0.254/24, "fd00:1::ff/64"]}, b: {mac: "02:00:00:00:00:99"}, c: {addresses: ["fd00:3::ff/64"]}}}
 links:
   - {from: h.eth0, to: r.a}
   - {from: h.eth1, to: r.b}
+  - {from: h.eth2, to: r.c}
 `)
 	l := labOf(over)
 	route := func(to, via string, more ...string) setting.Setting {
@@ -228,6 +229,11 @@ links:
 		route("10.7.0.0/16", "", "r.b", "10.2.0.9", "inet6 fe80::7"),
 		{Host: "h", Neighbour: &setting.Neighbour{LLAddr: "r.b"}},
 		{Host: "h", Neighbour: &setting.Neighbour{LLAddr: "02:00:00:00:00:07"}},
+		route("default", "r.a"), // of IPv4, if both families are there
+		route("default", "r.b"),
+		route("default", "r.c"),
+		route("default", "", "r.c", "r.b"),
+		route("default", "", "r.a", "r.c"),
 	}
 	got, err := l.Resolve(given)
 	if err != nil {
@@ -242,6 +248,19 @@ links:
 		if via := got[5].Route.Nexthops[i].Via; via != want {
 			t.Errorf("next hop %d: %s, want %s", i, via, want)
 		}
+	}
+	for i, want := range []string{"10.1.0.254", "inet6 fe80::ff:fe00:99", "fd00:3::ff"} {
+		if via := got[8+i].Route.Via; via != want {
+			t.Errorf("default via %s became %s, want %s", given[8+i].Route.Via, via, want)
+		}
+	}
+	for i, want := range []string{"fd00:3::ff", "fe80::ff:fe00:99"} {
+		if via := got[11].Route.Nexthops[i].Via; via != want {
+			t.Errorf("next hop %d of default: %s, want %s", i, via, want)
+		}
+	}
+	if via := got[12].Route.Nexthops[1].Via; !strings.HasPrefix(via, "inet6 fe80::") {
+		t.Errorf("IPv4's default has the next hop %s", via)
 	}
 	if got[6].Neighbour.LLAddr != "02:00:00:00:00:99" || got[7].Neighbour.LLAddr != "02:00:00:00:00:07" {
 		t.Errorf("neighbours at %s and %s", got[6].Neighbour.LLAddr, got[7].Neighbour.LLAddr)

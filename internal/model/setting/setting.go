@@ -201,7 +201,7 @@ func Joined(settings []Setting) []Setting {
 // Route is one route. It has either Interface and Via (one next hop) or Nexthops.
 type Route struct {
 	// To is a prefix, an address, or "default".
-	To string `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default"`
+	To string `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default: of IPv6 if the source or the next hops are, as of host.interface with addresses of IPv6 alone, and otherwise of IPv4 (::/0 is always of IPv6)"`
 	// Count is how many consecutive prefixes of that length there are from To on, with a route
 	// each; 0 stands for 1.
 	Count     int        `yaml:"count" json:"count,omitempty" doc:"number of consecutive prefixes of that length, beginning with to, with a route each; 1 when absent"`

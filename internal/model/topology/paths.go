@@ -154,7 +154,7 @@ func (h nextHop) share(of []nextHop) float64 {
 // from continues a path at a host, the sender or a router, which gets a share of the
 // packets by an interface; empty: it sends them. The error is why no path was found.
 func (w *walk) from(host *Host, in string, source netip.Addr, sofar []End, share float64) error {
-	routes := host.bestRoutes(in, source, w.destination)
+	routes := w.bestRoutes(host, in, source)
 	if len(routes) == 0 {
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
 	}
@@ -248,7 +248,7 @@ func (h nextHop) target() string {
 
 // bestRoutes chooses the routes as Paths documents, for packets that come in by an
 // interface; empty: the host sends them.
-func (h *Host) bestRoutes(in string, source, destination netip.Addr) []route {
+func (w *walk) bestRoutes(h *Host, in string, source netip.Addr) []route {
 	holder := ""
 	if source.IsValid() {
 		for _, p := range h.Interfaces {
@@ -257,8 +257,8 @@ func (h *Host) bestRoutes(in string, source, destination netip.Addr) []route {
 			}
 		}
 	}
-	for _, table := range h.tables(in, source, destination) {
-		entries := h.routesTo(table, destination)
+	for _, table := range h.tables(in, source, w.destination) {
+		entries := w.routesTo(h, table)
 		if holder != "" {
 			own := slices.DeleteFunc(slices.Clone(entries), func(e route) bool { return !e.leavesThrough(holder) })
 			if len(own) > 0 {
@@ -320,9 +320,11 @@ func best(entries []route) []route {
 // (IP6_RT_PRIO_ADDRCONF); IPv4's have 0.
 const connectedMetric = 256
 
-// routesTo lists the routes of one table that match a destination.
-func (h *Host) routesTo(table int, destination netip.Addr) []route {
+// routesTo lists the routes of one table of a host that match the destination. "default" is
+// written alike in both families.
+func (w *walk) routesTo(h *Host, table int) []route {
 	var entries []route
+	destination := w.destination
 	connected := 0
 	if destination.Is6() {
 		connected = connectedMetric
@@ -342,7 +344,7 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 		if r.Number() > 1 {
 			ok = r.Holds(destination)
 		}
-		if !ok {
+		if !ok || r.To == "default" && w.t.ipv6(h.Name, r) != destination.Is6() {
 			continue
 		}
 		nexthops := r.Nexthops
@@ -353,9 +355,7 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 		}
 		e := route{bits: bits, metric: r.Priority(destination.Is6())}
 		for _, n := range nexthops {
-			if out, ok := h.nexthop(n, destination, r.To == "default"); ok {
-				e.nextHops = append(e.nextHops, out)
-			}
+			e.nextHops = append(e.nextHops, h.nexthop(n, destination))
 		}
 		if len(e.nextHops) > 0 {
 			entries = append(entries, e)
@@ -364,29 +364,24 @@ func (h *Host) routesTo(table int, destination netip.Addr) []route {
 	return entries
 }
 
-// nexthop reads a next hop. "default" is the same in both families: there an address of
-// the other family means a route of the other family, and ok is false.
-func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr, isDefault bool) (nextHop, bool) {
+// nexthop reads a next hop.
+func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr) nextHop {
 	out := nextHop{out: n.Interface, to: destination, weight: n.Weight}
 	if n.Via == "" {
-		return out, true
+		return out
 	}
-	text, otherFamily := strings.CutPrefix(n.Via, "inet6 ")
-	if addr, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil {
-		if isDefault && !otherFamily && addr.Is4() != destination.Is4() {
-			return nextHop{}, false
-		}
+	if addr, err := netip.ParseAddr(strings.TrimSpace(strings.TrimPrefix(n.Via, "inet6 "))); err == nil {
 		out.to = addr
 		if out.out == "" {
 			if p, ok := find(h.Interfaces, func(p *Interface) bool { return p.onPrefix(addr) }); ok {
 				out.out = p.Name
 			}
 		}
-		return out, true
+		return out
 	}
 	node, iface, _ := strings.Cut(n.Via, ".")
 	out.end = End{node, iface}
-	return out, true
+	return out
 }
 
 // match reports whether addr matches a prefix, an address or "default", and the length

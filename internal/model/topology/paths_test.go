@@ -111,6 +111,9 @@ func TestPaths(t *testing.T) {
 	}
 	router := &priorities.Hosts[1].Interfaces[1]
 	router.Addresses = append(router.Addresses, address("fd00::fe/64"))
+	six := routed()
+	six.Hosts[0].Interfaces[0] = port("eth0", "fd01::1/64")
+	six.Hosts[1].Interfaces = []Interface{port("eth0", "fd01::fe/64"), port("eth1", "fd00::fe/64")}
 	overConnected := nas()
 	for i, h := range overConnected.Hosts {
 		overConnected.Hosts[i].Interfaces[0].Addresses = append(h.Interfaces[0].Addresses, address(fmt.Sprintf("fd00::%d/64", i+1)))
@@ -144,6 +147,7 @@ func TestPaths(t *testing.T) {
 			"s1.up0 spine1.a spine1.b s2.up0", "s1.up1 spine2.a spine2.b s2.up1"}},
 		{"an IPv6 route without a metric has 1024", priorities, "a", "", "fd00::2", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
 		{"an IPv4 route without a metric has 0", priorities, "a", "", "10.0.2.1", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"default by an interface that has addresses of IPv6 alone", six, "a", "", "fd00::2", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
 		{"the route of an IPv6 address has 256", overConnected, "server", "", "fd00::2",
 			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"through a router", routed(), "a", "", "10.0.2.1",
@@ -177,6 +181,14 @@ func TestPathsErrors(t *testing.T) {
 	loop.Hosts[1].Routes = []setting.Route{{To: "default", Via: "10.0.1.1"}}
 	loop.Hosts[0].Forward = true
 
+	// A default route of one family is none of the other.
+	byObject := routed()
+	byObject.Hosts[1].Interfaces[1].Addresses = []Address{address("fd00::fe/64")}
+	byObject.Hosts[0].Nexthops = []setting.NexthopObject{{ID: 1, Via: "fd01::fe", Interface: "eth0"}}
+	byObject.Hosts[0].Routes = []setting.Route{{To: "default", Object: 1}, {To: "default", Interface: "eth0"}, {To: "default", Via: "r.eth0"}}
+	six := routed()
+	six.Hosts[0].Interfaces[0].Addresses = []Address{address("fd01::1/64")}
+	six.Hosts[1].Interfaces[0].Addresses = []Address{address("fd01::fe/64")}
 	for _, test := range []struct {
 		name                      string
 		topology                  *Topology
@@ -191,6 +203,8 @@ func TestPathsErrors(t *testing.T) {
 		{"no route", routed(), "b", "", "10.0.1.1", "b has neither an interface on its prefix nor a route"},
 		{"longest prefix leads to no router", routed(), "a", "", "10.0.2.9", "q does not forward"},
 		{"other family has no route", routed(), "r", "", "fd00::2", "r has neither"},
+		{"default of IPv4", byObject, "a", "", "fd00::2", "a has neither"},
+		{"default of IPv6", six, "a", "", "10.0.2.1", "a has neither"},
 		{"loop", loop, "a", "", "10.0.2.1", "lead back to a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

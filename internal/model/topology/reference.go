@@ -28,14 +28,14 @@ func (t *Topology) Resolve(settings []setting.Setting, mac func(End) (string, er
 		}
 		var err error
 		if s.Route != nil {
-			r := *s.Route
+			r, six := *s.Route, t.ipv6(s.Host, *s.Route)
 			r.Nexthops = slices.Clone(r.Nexthops)
 			vias := []*string{&r.Via}
 			for k := range r.Nexthops {
 				vias = append(vias, &r.Nexthops[k].Via)
 			}
 			for _, via := range vias {
-				if *via, err = t.via(s.Host, r.To, *via, mac); err != nil {
+				if *via, err = t.via(s.Host, *via, six, mac); err != nil {
 					return nil, err
 				}
 			}
@@ -44,7 +44,7 @@ func (t *Topology) Resolve(settings []setting.Setting, mac func(End) (string, er
 		if s.Nexthop != nil {
 			n := *s.Nexthop
 			// It has no destination: an IPv4 address if both hosts have one.
-			if n.Via, err = t.via(s.Host, "", n.Via, mac); err != nil {
+			if n.Via, err = t.via(s.Host, n.Via, false, mac); err != nil {
 				return nil, err
 			}
 			s.Nexthop = &n
@@ -66,15 +66,39 @@ func (t *Topology) EndOf(text string) (End, bool) {
 	return End{}, false
 }
 
-// via turns "host.interface" into an address that the host can reach: one of the same
-// family as the destination where the far interface has one, else its link-local
-// address (RFC 4291, made from the MAC address).
-func (t *Topology) via(host, to, text string, mac func(End) (string, error)) (string, error) {
+// ipv6 reports whether a host's route is of IPv6: setting.Route.IPv6, or default by
+// references to interfaces that have addresses of IPv6 toward the host and none of IPv4. By
+// interfaces without either, which have link-local addresses, default is of IPv4 (RFC 8950).
+func (t *Topology) ipv6(host string, r setting.Route) bool {
+	if r.IPv6() || r.To != "default" {
+		return r.IPv6()
+	}
+	six := false
+	for _, hop := range append([]setting.Nexthop{{Via: r.Via}}, r.Nexthops...) {
+		end, ok := t.EndOf(hop.Via)
+		if !ok {
+			if hop.Via != "" {
+				return false // an address, and none of IPv6
+			}
+			continue
+		}
+		if _, four := t.AddressToward(host, end, false); four {
+			return false
+		}
+		addr, ok := t.AddressToward(host, end, true)
+		six = six || ok && !addr.IsLinkLocalUnicast()
+	}
+	return six
+}
+
+// via turns "host.interface" into an address that the host can reach: one of the route's
+// family where the far interface has one, else its link-local address (RFC 4291, made from
+// the MAC address).
+func (t *Topology) via(host, text string, wantIPv6 bool, mac func(End) (string, error)) (string, error) {
 	end, ok := t.EndOf(text)
 	if !ok {
 		return text, nil
 	}
-	wantIPv6 := strings.Contains(to, ":")
 	if addr, ok := t.AddressToward(host, end, wantIPv6); ok {
 		return addr.String(), nil
 	}

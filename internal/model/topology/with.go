@@ -49,8 +49,10 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 	if s.Route != nil {
 		// It replaces one with the same table, destination and metric.
+		six := t.ipv6(h.Name, *s.Route)
 		same := func(r setting.Route) bool {
-			return r.To == s.Route.To && r.Number() == s.Route.Number() && mainTable(r.Table) == mainTable(s.Route.Table) && r.Priority(r.IPv6()) == s.Route.Priority(s.Route.IPv6())
+			return r.To == s.Route.To && r.Number() == s.Route.Number() && mainTable(r.Table) == mainTable(s.Route.Table) &&
+				t.ipv6(h.Name, r) == six && r.Priority(six) == s.Route.Priority(six)
 		}
 		h.Routes = append(slices.DeleteFunc(slices.Clone(h.Routes), same), *s.Route)
 	}
