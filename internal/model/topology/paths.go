@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -277,10 +278,25 @@ const l3mdevRule = 1000
 
 // tables lists the routing tables for a lookup: those of the rules that match, and that of
 // the VRF of the interface by which the packet came in, by priority, then the main table, 0.
+// A rule without a priority gets, as it is added, the one before all others of its family;
+// without prefixes it is of IPv4. One that is there is not added again.
 func (h *Host) tables(in string, source, destination netip.Addr) []int {
-	rules := slices.Clone(h.Rules)
+	lowest := 32766 // of the rule for the main table
+	if slices.ContainsFunc(h.Interfaces, func(p Interface) bool { _, table := h.vrf(p.Name); return table != 0 }) {
+		lowest = l3mdevRule
+	}
+	var rules []setting.Rule
 	if _, table := h.vrf(in); table != 0 {
 		rules = append(rules, setting.Rule{Table: table, Priority: l3mdevRule})
+	}
+	for i, r := range h.Rules {
+		again := func(o setting.Rule) bool { return o.From == r.From && o.To == r.To && o.Table == r.Table }
+		if strings.Contains(r.From+r.To, ":") != destination.Is6() || r.Priority == 0 && slices.ContainsFunc(h.Rules[:i], again) {
+			continue
+		}
+		r.Priority = cmp.Or(r.Priority, lowest-1)
+		lowest = min(lowest, r.Priority)
+		rules = append(rules, r)
 	}
 	slices.SortStableFunc(rules, func(a, b setting.Rule) int { return a.Priority - b.Priority })
 	var tables []int

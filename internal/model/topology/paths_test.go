@@ -248,6 +248,44 @@ func TestPathsAreBounded(t *testing.T) {
 	}
 }
 
+// TestRulesWithoutPriority: they are looked up as the kernel numbers them, the last one added
+// first, behind those that the file gives a lower priority.
+func TestRulesWithoutPriority(t *testing.T) {
+	from, to := netip.MustParseAddr("192.168.1.15"), netip.MustParseAddr("192.168.1.101")
+	rule := func(table, priority int) setting.Rule {
+		return setting.Rule{From: "192.168.1.15", Table: table, Priority: priority}
+	}
+	for name, c := range map[string]struct {
+		rules []setting.Rule
+		table int
+	}{
+		"the later of two":            {[]setting.Rule{rule(1, 0), rule(2, 0)}, 2},
+		"before one with a priority":  {[]setting.Rule{rule(1, 100), rule(2, 0)}, 2},
+		"behind one that is added":    {[]setting.Rule{rule(1, 0), rule(2, 100)}, 2},
+		"one that is there":           {[]setting.Rule{rule(1, 0), rule(2, 0), rule(1, 0)}, 2},
+		"one that is IPv6's":          {[]setting.Rule{rule(1, 0), {From: "fd00::1", Table: 2}}, 1},
+		"equal priorities, in order":  {[]setting.Rule{rule(1, 5), rule(2, 5)}, 1},
+		"without prefixes it is IPv4": {[]setting.Rule{rule(1, 0), {Table: 2}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			top := nas()
+			top.Hosts[0].Routes = []setting.Route{{To: "192.168.1.0/24", Interface: "eth1", Table: 1}, {To: "192.168.1.0/24", Interface: "eth2", Table: 2}}
+			var settings []setting.Setting
+			for i := range c.rules {
+				settings = append(settings, setting.Setting{Host: "server", Rule: &c.rules[i]})
+			}
+			with := top.With(settings)
+			top.Hosts[0].Rules = c.rules
+			for how, top := range map[string]*Topology{"in the file": top, "by settings": with} {
+				paths, err := top.Paths("server", from, to)
+				if want := fmt.Sprint("eth", c.table); err != nil || len(paths) != 1 || paths[0][0].Interface != want {
+					t.Errorf("%s: %v, %v; want a path by %s", how, paths, err, want)
+				}
+			}
+		})
+	}
+}
+
 // TestMainTableByNumber: a rule for table 254 looks in the main table, before later rules.
 func TestMainTableByNumber(t *testing.T) {
 	top := nas()

@@ -61,8 +61,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		h.Nexthops = append(slices.DeleteFunc(slices.Clone(h.Nexthops), same), *s.Nexthop)
 	}
 	if s.Rule != nil {
-		// Without a priority a rule precedes the existing ones.
-		h.Rules = slices.Concat([]setting.Rule{*s.Rule}, h.Rules)
+		h.Rules = slices.Concat(h.Rules, []setting.Rule{*s.Rule})
 	}
 	if l := s.Link; l != nil && l.MTU != 0 {
 		t.changeDirection(End{h.Name, l.Interface}, func(out *Impairment) { out.MTU = l.MTU })
