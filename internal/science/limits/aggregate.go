@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"net/netip"
@@ -256,6 +255,7 @@ type row struct {
 	terms map[int]float64
 	most  float64
 	link  bool
+	place int    // links: on the path of the first flow, from 1 on
 	count int    // caps and flows: how many
 	why   string // caps and flows: of what
 	frame Frame  // links: of the first flow
@@ -269,7 +269,7 @@ func (p *programme) add(c *class) {
 		p.columns++
 		own.terms[column] = 1
 		frame := p.network.frame(c.flow, path)
-		for _, cross := range p.network.linkDirections(path) {
+		for at, cross := range p.network.linkDirections(path) {
 			if cross.rate <= 0 {
 				continue
 			}
@@ -278,7 +278,7 @@ func (p *programme) add(c *class) {
 			if !ok {
 				i = len(p.rows)
 				p.rowOf[cross] = i
-				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, frame: frame})
+				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, place: at + 1, frame: frame})
 			}
 			if fraction := frame.Fraction(); fraction > 0 {
 				p.rows[i].terms[column] = 1 / fraction
@@ -300,29 +300,29 @@ func (p *programme) add(c *class) {
 // limit stays one, only not the tightest.
 const maxCells = 4 << 20
 
+// maxWork bounds the cells that all pivots together compute. Beyond it the limit is unknown.
+const maxWork = 2 << 30
+
 func (p *programme) solve() Limit {
 	rows := p.rows
-	if len(rows)*p.columns > maxCells {
+	q := reduce(rows, p.columns)
+	if q.cells() > maxCells {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.link })
+		q = reduce(rows, p.columns)
 	}
-	if len(rows) == 0 || p.columns == 0 || len(rows)*p.columns > 4*maxCells {
+	if q.cells() == 0 {
 		return Limit{}
 	}
 	// Scaled by the fastest row, so that tolerances are relative.
-	scale := slices.MaxFunc(rows, func(a, b row) int { return cmp.Compare(a.most, b.most) }).most
-	a, b := make([][]float64, len(rows)), make([]float64, len(rows))
-	for i, r := range rows {
-		a[i] = make([]float64, p.columns)
-		for j, v := range r.terms {
-			a[i][j] = v
-		}
-		b[i] = r.most / scale
+	scale := slices.Max(q.b)
+	for i := range q.b {
+		q.b[i] /= scale
 	}
-	best, price, ok := maximize(a, b, p.columns)
+	best, price, ok := maximize(q.a, q.b, q.columns, maxWork/q.cells())
 	if !ok {
 		return Limit{}
 	}
-	return Limit{best * scale, explain(rows, price)}
+	return Limit{best * scale, explain(rows, q.prices(price))}
 }
 
 // explain spells Σ price·rate, links before caps and equal terms together.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -241,7 +242,7 @@ func TestMaximizeAgainstGonum(t *testing.T) {
 			}
 			dense.Set(i, n+i, 1)
 		}
-		best, price, ok := maximize(a, b, n)
+		best, price, ok := maximize(a, b, n, 1000)
 		if !ok {
 			t.Fatalf("no solution of %v ≤ %v", a, b)
 		}
@@ -251,6 +252,19 @@ func TestMaximizeAgainstGonum(t *testing.T) {
 		}
 		if math.Abs(dual-best) > 1e-6 {
 			t.Fatalf("shadow prices give %g, the programme %g", dual, best)
+		}
+		p := programme{columns: n}
+		for i := range m {
+			r := row{terms: map[int]float64{}, most: b[i]}
+			for j, v := range a[i] {
+				if v != 0 {
+					r.terms[j] = v
+				}
+			}
+			p.rows = append(p.rows, r)
+		}
+		if got := p.solve(); slices.Max(b) > 0 && math.Abs(got.Bps-best) > 1e-6 {
+			t.Fatalf("with what is alike taken together %g, all by itself %g", got.Bps, best)
 		}
 		want, _, err := lp.Simplex(cost, dense, b, 1e-10, nil)
 		if err != nil {
@@ -267,7 +281,7 @@ func TestMaximizeAgainstGonum(t *testing.T) {
 }
 
 func TestMaximizeUnbounded(t *testing.T) {
-	if _, _, ok := maximize([][]float64{{1, 0}}, []float64{1}, 2); ok {
+	if _, _, ok := maximize([][]float64{{1, 0}}, []float64{1}, 2, 1000); ok {
 		t.Error("a variable without a row was bounded")
 	}
 }

@@ -2,13 +2,15 @@ package limits
 
 // maximize solves: maximise Σx subject to a·x ≤ b, x ≥ 0, where b ≥ 0. It
 // returns the maximum and the shadow price of each row, with which
-// Σ price·b = maximum; ok is false when the sum is unbounded.
+// Σ price·b = maximum; ok is false when the sum is unbounded, or takes
+// more than so many pivots.
 //
 // It is the textbook simplex on a condensed tableau. As b ≥ 0 the origin is
-// feasible and no first phase is needed, and Bland's rule ends every degenerate
+// feasible and no first phase is needed. The variable that adds most enters; after a pivot
+// without progress it is the first one by Bland's rule, which ends every degenerate
 // problem, which gonum's general solver gives up on; flows that share interfaces make
 // degenerate problems all the time.
-func maximize(a [][]float64, b []float64, n int) (best float64, price []float64, ok bool) {
+func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []float64, ok bool) {
 	const tiny = 1e-9
 	m := len(b)
 	t := make([][]float64, m+1) // last row: objective; last column: right-hand side
@@ -29,10 +31,11 @@ func maximize(a [][]float64, b []float64, n int) (best float64, price []float64,
 	}
 	// Bland's rule cannot cycle with exact numbers; with rounded ones the bound
 	// makes an endless problem an unknown limit.
-	for range 1000 + 50*(m+n) {
+	bland := false
+	for range pivots {
 		enter := -1
 		for j := range n {
-			if t[m][j] < -tiny && (enter < 0 || column[j] < column[enter]) {
+			if t[m][j] < -tiny && (enter < 0 || bland && column[j] < column[enter] || !bland && t[m][j] < t[m][enter]) {
 				enter = j
 			}
 		}
@@ -62,7 +65,9 @@ func maximize(a [][]float64, b []float64, n int) (best float64, price []float64,
 		if leave < 0 {
 			return 0, nil, false
 		}
+		before := t[m][n]
 		pivot(t, leave, enter)
+		bland = t[m][n] <= before
 		row[leave], column[enter] = column[enter], row[leave]
 	}
 	return 0, nil, false

@@ -1,0 +1,114 @@
+package limits
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+)
+
+// reduced is a programme with one variable for columns, and one row for rows, that a
+// refinement of colours cannot tell apart: those of the hosts of one leaf, say. It has the
+// same maximum (Grohe et al., Dimension Reduction via Colour Refinement, 2014): a variable is
+// the sum of its columns, and each of them has an equal part of it.
+type reduced struct {
+	a       [][]float64
+	b       []float64
+	columns int
+	rowOf   []int // of each row of the programme
+	rows    []int // how many rows each stands for
+}
+
+// term is a coefficient, and the row or column that it is in.
+type term struct {
+	at    int
+	value float64
+}
+
+func reduce(rows []row, columns int) reduced {
+	byRow, byColumn := make([][]term, len(rows)), make([][]term, columns)
+	colours := make([]int, len(rows))
+	first := map[[2]float64]int{}
+	for i, r := range rows {
+		for _, j := range slices.Sorted(maps.Keys(r.terms)) {
+			v := r.terms[j]
+			byRow[i], byColumn[j] = append(byRow[i], term{j, v}), append(byColumn[j], term{i, v})
+		}
+		key := [2]float64{r.most, float64(r.place)}
+		if _, ok := first[key]; !ok {
+			first[key] = len(first)
+		}
+		colours[i] = first[key]
+	}
+	rowOf, columnOf := colours, make([]int, columns)
+	for n := 0; ; {
+		columnOf = refine(columnOf, byColumn, rowOf)
+		rowOf = refine(rowOf, byRow, columnOf)
+		now := len(sizes(rowOf)) + len(sizes(columnOf))
+		if now == n {
+			break
+		}
+		n = now
+	}
+	size := sizes(columnOf)
+	q := reduced{columns: len(size), rowOf: rowOf, rows: sizes(rowOf)}
+	q.a, q.b = make([][]float64, len(q.rows)), make([]float64, len(q.rows))
+	for i, r := range rows {
+		if q.a[rowOf[i]] != nil {
+			continue
+		}
+		sums := make([]float64, q.columns)
+		for _, t := range byRow[i] {
+			sums[columnOf[t.at]] += t.value
+		}
+		for j := range sums {
+			sums[j] /= float64(size[j])
+		}
+		q.a[rowOf[i]], q.b[rowOf[i]] = sums, r.most
+	}
+	return q
+}
+
+// cells is the size of the tableau.
+func (q reduced) cells() int { return len(q.rows) * q.columns }
+
+// prices are those of the programme's rows.
+func (q reduced) prices(of []float64) []float64 {
+	list := make([]float64, len(q.rowOf))
+	for i, r := range q.rowOf {
+		list[i] = of[r] / float64(q.rows[r])
+	}
+	return list
+}
+
+// refine gives what has the same colour another one where its terms differ, or the colours
+// that they are in.
+func refine(colours []int, terms [][]term, others []int) []int {
+	refined, known := make([]int, len(colours)), map[string]int{}
+	for i, list := range terms {
+		seen := make([]term, len(list))
+		for k, t := range list {
+			seen[k] = term{others[t.at], t.value}
+		}
+		slices.SortFunc(seen, func(a, b term) int { return cmp.Or(a.at-b.at, cmp.Compare(a.value, b.value)) })
+		key := binary.AppendVarint(nil, int64(colours[i]))
+		for _, t := range seen {
+			key = binary.BigEndian.AppendUint64(binary.AppendVarint(key, int64(t.at)), math.Float64bits(t.value))
+		}
+		if _, ok := known[string(key)]; !ok {
+			known[string(key)] = len(known)
+		}
+		refined[i] = known[string(key)]
+	}
+	return refined
+}
+
+// sizes is how often there is each colour.
+func sizes(colours []int) (list []int) {
+	for _, c := range colours {
+		list = append(list, make([]int, max(0, c+1-len(list)))...)
+		list[c]++
+	}
+	return list
+}
