@@ -156,7 +156,7 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 		// A flow that may take any of its paths is held to the links of all of them: what
 		// is shared so can be carried whichever each takes. Where one did not connect by
 		// its path, none need have.
-		one.Paths = [][]topology.End{slices.Concat(r.paths...)}
+		one.Paths = [][]topology.End{union(r.paths)}
 		if r.connected && !(lost && r.by != "") {
 			held = append(held, one)
 		}
@@ -173,6 +173,21 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 		b.least = b.most
 	}
 	return b
+}
+
+// union has each link of the paths as often as the path that crosses it most.
+func union(paths [][]topology.End) (all []topology.End) {
+	most := map[topology.End]int{}
+	for _, path := range paths {
+		crossed := map[topology.End]int{}
+		for i := 0; i+1 < len(path); i += 2 {
+			if crossed[path[i]]++; crossed[path[i]] > most[path[i]] {
+				most[path[i]]++
+				all = append(all, path[i], path[i+1])
+			}
+		}
+	}
+	return all
 }
 
 // allUsed: flows that fill a link each use all their paths, but for a negligible chance.

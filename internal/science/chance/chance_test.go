@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/sciencetest"
@@ -207,6 +208,16 @@ func TestSpan(t *testing.T) {
 	}
 	if trials[0].Chance.LeastBps != 4 {
 		t.Error("a trial's own bounds changed")
+	}
+}
+
+// TestUnion: a link that paths share is there once, one that a path crosses twice is there twice.
+func TestUnion(t *testing.T) {
+	end := func(node string) topology.End { return topology.End{Node: node} }
+	shared, twice := []topology.End{end("a"), end("b")}, []topology.End{end("c"), end("d"), end("e"), end("f"), end("c"), end("d")}
+	got := union([][]topology.End{slices.Concat(shared, twice), slices.Concat(shared, twice[:4])})
+	if want := slices.Concat(shared, twice); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

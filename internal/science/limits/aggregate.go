@@ -106,10 +106,13 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 		bps, why = float64(f.Cap), flowCap+unit.FormatRate(float64(f.Cap))
 	}
 	frame := n.frame(f, path)
+	crossed := map[topology.End]float64{}
 	for _, c := range n.linkDirections(path) {
+		crossed[c.from]++
 		frame = c.of(f, frame)
-		if here := c.rate * frame.Fraction(); c.rate > 0 && here < bps {
-			bps, why = here, linkTerm(c.rate, frame.Fraction(), frame)
+		price := frame.Fraction() / crossed[c.from]
+		if here := c.rate * price; c.rate > 0 && here < bps {
+			bps, why = here, linkTerm(c.rate, price, frame)
 		}
 	}
 	return bps, why
@@ -281,7 +284,7 @@ func (p *programme) add(c *class) {
 				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, place: at + 1, frame: frame})
 			}
 			if fraction := frame.Fraction(); fraction > 0 {
-				p.rows[i].terms[column] = 1 / fraction
+				p.rows[i].terms[column] += 1 / fraction // a path may cross a link twice, as by two routers on one trunk
 			}
 		}
 		if bps, why := p.network.path(c.flow, path); bps > single {

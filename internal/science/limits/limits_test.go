@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
@@ -205,6 +206,42 @@ func TestKinds(t *testing.T) {
 	}
 	if got := (Network{top, kinds}).Flow(writes[0]); math.Abs(got.Bps-956.407e6) > 1e3 {
 		t.Errorf("veth: %.0f (%s), want 956.407e6", got.Bps, got.Why)
+	}
+}
+
+// TestCrossedTwice: a link that a path crosses twice in one direction, between two routers that
+// are each on one of its switches, carries the flow twice.
+func TestCrossedTwice(t *testing.T) {
+	at := func(text string) topology.Address {
+		p := netip.MustParsePrefix(text)
+		return topology.Address{First: p.Addr(), Last: p.Addr(), Bits: p.Bits()}
+	}
+	host := func(name string, routes []setting.Route, addresses ...topology.Address) topology.Host {
+		return topology.Host{Name: name, Forward: len(addresses) > 1, Routes: routes, Interfaces: []topology.Interface{{Name: "eth0", Addresses: addresses}}}
+	}
+	top := &topology.Topology{
+		Hosts: []topology.Host{
+			host("a", []setting.Route{{To: "default", Via: "10.1.0.254"}}, at("10.1.0.1/24")),
+			host("r1", []setting.Route{{To: "10.3.0.0/24", Via: "10.2.0.254"}}, at("10.1.0.254/24"), at("10.2.0.1/24")),
+			host("r2", nil, at("10.2.0.254/24"), at("10.3.0.254/24")),
+			host("b", nil, at("10.3.0.1/24")),
+		},
+		Switches: []topology.Switch{{Name: "s1"}, {Name: "s2"}},
+	}
+	for _, l := range []struct {
+		host, port string
+		to         topology.End
+		rate       unit.BitRate
+	}{{"a", "eth0", topology.End{Node: "s1", Interface: "a"}, 1e9}, {"r2", "eth0", topology.End{Node: "s1", Interface: "r2"}, 1e9},
+		{"r1", "eth0", topology.End{Node: "s2", Interface: "r1"}, 1e9}, {"b", "eth0", topology.End{Node: "s2", Interface: "b"}, 1e9},
+		{"s1", "trunk", topology.End{Node: "s2", Interface: "trunk"}, 1e8}} {
+		top.Links = append(top.Links, topology.Link{From: topology.End{Node: l.host, Interface: l.port}, To: l.to, Impairment: topology.Impairment{Rate: l.rate}})
+	}
+	f, n := newFlow(t, top, "a", "", "10.3.0.1", flow.Spec{}), Network{Topology: top}
+	for _, got := range []Limit{n.Flow(f), n.Aggregate([]Flow{f})} {
+		if want := 1e8 / 2 * 1448 / 1514; math.Abs(got.Bps-want) > 1 || got.Why != "100 Mbit/s × 0.4782" {
+			t.Errorf("%+v, want %.0f", got, want)
+		}
 	}
 }
 
