@@ -79,4 +79,18 @@ func TestDetectUnplanned(t *testing.T) {
 	if len(sum) != 1 || sum[0].Others.Flows != 2 || sum[0].Others.MostLostS != 3 || sum[0].What[0] != "a: eth0 lost its carrier" {
 		t.Errorf("of two trials: %+v", sum)
 	}
+	// A link that is lost twice in a trial: each time is an entry.
+	lost := func(at ...float64) (t record.Trial) {
+		var outages []record.Outage
+		for _, at := range at {
+			t.Faults = append(t.Faults, record.Event{Host: "a", What: "eth0 lost its carrier", AtS: at})
+			outages = append(outages, record.Outage{AtS: at, LostS: at})
+		}
+		t.Flows = []record.Flow{{Outages: outages}, {Outages: outages}}
+		return t
+	}
+	sum = Sum([]record.Trial{lost(1, 3), lost(2, 4), lost(5)})
+	if len(sum) != 2 || sum[0].Others.Flows != 6 || sum[0].AtS != 1 || sum[1].Others.Flows != 4 || sum[1].Others.MostLostS != 4 {
+		t.Errorf("of a link that is lost twice: %+v", sum)
+	}
 }

@@ -10,19 +10,26 @@ import (
 
 // Sum adds up a treatment's trials, an entry for each instant at which
 // something happened; none: nothing did, or no reading shows what followed. Faults of
-// several trials are one entry if the same happened, at the instant of the first.
+// several trials are one entry if the same happened as often before in the trial, at the
+// instant of the first.
 func Sum(trials []record.Trial) (list []record.Outages) {
 	var lost, most [][2][]float64 // of flows that were withdrawn, and of others
 	var resolutions [][]float64
+	var times []int // each happened before in its trial
 	for _, t := range trials {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
 				happened := what(t, o.AtS)
-				i := slices.IndexFunc(list, func(s record.Outages) bool {
-					return slices.Equal(s.What, happened) && (s.AtS == o.AtS || len(t.Events) == 0)
-				})
+				n := before(t, o.AtS, happened)
+				i := -1
+				for k, s := range list {
+					if slices.Equal(s.What, happened) && (s.AtS == o.AtS || len(t.Events) == 0 && times[k] == n) {
+						i = k
+						break
+					}
+				}
 				if i < 0 {
-					i, list = len(list), append(list, record.Outages{AtS: o.AtS, What: happened})
+					i, list, times = len(list), append(list, record.Outages{AtS: o.AtS, What: happened}), append(times, n)
 					lost, most, resolutions = append(lost, [2][]float64{}), append(most, [2][]float64{}), append(resolutions, nil)
 				}
 				sum := &list[i]
@@ -56,6 +63,17 @@ func add(g *record.OutageGroup, o record.Outage) {
 		g.Stopped++
 	}
 	g.MostLostS = max(g.MostLostS, o.LostS)
+}
+
+// before is at how many earlier instants the same happened.
+func before(t record.Trial, at float64, happened []string) int {
+	instants := map[float64]bool{}
+	for _, f := range t.Faults {
+		if f.AtS < at && slices.Equal(what(t, f.AtS), happened) {
+			instants[f.AtS] = true
+		}
+	}
+	return len(instants)
 }
 
 // what happened at an instant.
