@@ -94,8 +94,8 @@ func hash(s *scene, f *record.Flow, r *route) {
 		if _, bond, is := s.over.Device(path[at]); is && bond.Spread != nil {
 			return bond.Spread.Hashes().Ports
 		}
-		host, ok := s.over.Host(path[at].Node)
-		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, host, *f)
+		_, ok := s.over.Host(path[at].Node)
+		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, s.over, path[at].Node, *f)
 	}
 	var paths [][]topology.End
 	var shares []float64

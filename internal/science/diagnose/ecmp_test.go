@@ -23,6 +23,7 @@ type split struct {
 	rates   [2]unit.BitRate
 	goodput float64 // bit/s of each flow
 	limit   float64
+	labels  string // not empty: the flows are of IPv6, and this is the client's auto_flowlabels
 }
 
 func (s split) topology() *topology.Topology {
@@ -96,10 +97,27 @@ func (s split) trial(over *topology.Topology) record.Trial {
 	return t
 }
 
+// overIPv6 gives the flows and routes addresses of IPv6.
+func (s split) overIPv6(t *record.Trial) {
+	for i := range t.Flows {
+		f := &t.Flows[i]
+		f.Source, f.Destination = strings.Replace(f.Source, "10.0.200.1", "[fd00::1]", 1), strings.Replace(f.Destination, "10.0.200.2", "[fd00::2]", 1)
+	}
+	for i := range t.Hosts {
+		h := &t.Hosts[i].Snapshot
+		h.Routes[1].To, h.Sysctls["net.ipv6.fib_multipath_hash_policy"] = "fd00::2/128", h.Sysctls["net.ipv4.fib_multipath_hash_policy"]
+	}
+	t.Hosts = append(t.Hosts, record.HostReading{Host: "client", Snapshot: record.Snapshot{Host: "client", Sysctls: map[string]string{"net.ipv6.auto_flowlabels": s.labels}}})
+}
+
 func (s split) find() string {
 	over := s.topology()
 	var list []string
-	for _, f := range Diagnose(s.trial(over), over) {
+	trial := s.trial(over)
+	if s.labels != "" {
+		s.overIPv6(&trial)
+	}
+	for _, f := range Diagnose(trial, over) {
 		list = append(list, fmt.Sprintf("%s %s %s", f.ID, f.Host, f.Confidence))
 		if f.Summary == "" || len(f.Evidence) < 2 || len(f.Fix) == 0 || f.Reference == "" {
 			list = append(list, "incomplete")
@@ -164,6 +182,12 @@ func TestECMP(t *testing.T) {
 		want string
 	}{
 		"by addresses": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9},
+			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
+		"by addresses and flow labels, one link by chance": {split{policy: [2]string{"0", "0"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9, labels: "1"},
+			"ecmp-few-flows leaf certain"},
+		"by flow labels alike at both tiers": {split{policy: [2]string{"0", "0"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9, labels: "1"},
+			"ecmp-polarization spine1 certain, ecmp-polarization spine2 certain"},
+		"by addresses of IPv6 without flow labels": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9, labels: "0"},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
 		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},
 		"by interfaces, all links":               {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},

@@ -26,6 +26,8 @@ type multipath struct {
 type routedFlow struct {
 	record.Flow
 	egress string
+	// drawn: the hash has something that is drawn for each connection.
+	drawn bool
 	// before are the hosts on its path as far as the route's.
 	before []string
 }
@@ -52,7 +54,7 @@ func (f observed) multipaths() []*multipath {
 				if at < 0 {
 					at, list = len(list), append(list, &multipath{host: h, to: to, hops: hops})
 				}
-				list[at].flows = append(list[at].flows, routedFlow{flow, ends[i].Interface, slices.Clone(before)})
+				list[at].flows = append(list[at].flows, routedFlow{flow, ends[i].Interface, ecmp.PerConnection(&f.trial, f.over, node, flow), slices.Clone(before)})
 			}
 			before = append(before, node)
 		}
@@ -89,9 +91,11 @@ func (k *multipath) parameter(name string) (int, bool) {
 }
 
 // pairs are the pairs of addresses of the flows.
-func (k *multipath) pairs() int {
+func (k *multipath) pairs() int { return pairs(k.flows) }
+
+func pairs(flows []routedFlow) int {
 	seen := map[[2]netip.Addr]bool{}
-	for _, f := range k.flows {
+	for _, f := range flows {
 		seen[[2]netip.Addr{f.SourceAddr(), f.DestinationAddr()}] = true
 	}
 	return len(seen)
@@ -102,7 +106,8 @@ func (k *multipath) pairs() int {
 func (k *multipath) placements() (n int, known bool) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	fields, _ := k.parameter("fib_multipath_hash_fields")
-	return ecmp.Distinct(policy, uint32(fields), len(k.flows), k.pairs()), known
+	fixed := slices.DeleteFunc(slices.Clone(k.flows), func(f routedFlow) bool { return f.drawn })
+	return len(k.flows) - len(fixed) + ecmp.Distinct(policy, uint32(fields), len(fixed), pairs(fixed)), known
 }
 
 // used are the interfaces that flows left by, with how many each had.
@@ -149,6 +154,8 @@ func (k *multipath) rule() string {
 	text := fmt.Sprintf("%s: net.%s.fib_multipath_hash_policy=%d", k.host.name, k.family(), policy)
 	if fields, ok := k.parameter("fib_multipath_hash_fields"); ok && policy == 3 {
 		text += fmt.Sprintf(" fib_multipath_hash_fields=0x%04x", fields)
+	} else if policy == 0 && k.flows[0].drawn {
+		text += ", which on a router has the flow labels that senders draw (net.ipv6.auto_flowlabels)"
 	}
 	return text
 }

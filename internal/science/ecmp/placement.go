@@ -131,8 +131,8 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !(h.LinkBps > 0) || math.Abs(t.LimitBps-want) > sameRate*want {
 		return h, m, false
 	}
-	h.Placements = route.hashes(t, first, len(t.Flows), len(pairs), len(hosts))
-	h.ByChance = !h.Chosen && h.Placements > 1 && route.hashes(t, first, 2, 1, 1) == 2
+	h.Placements = route.hashes(t, over, first, len(t.Flows), len(pairs), len(hosts))
+	h.ByChance = !h.Chosen && h.Placements > 1 && route.hashes(t, over, first, 2, 1, 1) == 2
 	m = replicate{worth: t.GoodputBps / h.LinkBps, used: len(used)}
 	if !predicted[-1] {
 		m.predicted = len(predicted)
@@ -152,16 +152,15 @@ func addresses(f record.Flow) ([2]netip.Addr, bool) {
 // multipath is the one route with several next hops on a flow's path, or the one bond.
 type multipath struct {
 	node   string
-	host   *topology.Host // of a route
-	spread device.Spread  // of a bond
-	ends   []string       // "host.interface", one for each path
+	spread device.Spread // of a bond
+	ends   []string      // "host.interface", one for each path
 }
 
 // hashes is how many different hashes it has for so many flows like this one, between so
 // many pairs of addresses and of hosts.
-func (m multipath) hashes(t *record.Trial, f record.Flow, flows, pairs, hosts int) int {
+func (m multipath) hashes(t *record.Trial, over *topology.Topology, f record.Flow, flows, pairs, hosts int) int {
 	if m.spread == nil {
-		return hashes(t, m.host, f, flows, pairs)
+		return hashes(t, over, m.node, f, flows, pairs)
 	}
 	switch hashed := m.spread.Hashes(); {
 	case hashed.Ports:
@@ -203,9 +202,8 @@ func multipathOf(over *topology.Topology, f record.Flow) (multipath, bool) {
 			m.spread = bond.Spread
 			return m, m.spread != nil && len(m.ends) == len(bond.Beneath)
 		}
-		var found bool
-		m.host, found = over.Host(end.Node)
-		return m, found && !weighted(m.host)
+		host, found := over.Host(end.Node)
+		return m, found && !weighted(host)
 	}
 	return multipath{}, false
 }
@@ -227,34 +225,41 @@ func weighted(h *topology.Host) bool {
 // chosen, addresses and protocol.
 const defaultFields = 0x7
 
+// flowLabel is IPv6's flow label among the fields.
+const flowLabel = 0x8
+
 // PerConnection reports whether what a host hashes of a flow has something that is drawn for
 // each connection: then every trial places its flows anew. Between the same addresses all
 // else is the same in every trial.
-func PerConnection(t *record.Trial, host *topology.Host, f record.Flow) bool {
-	return hashes(t, host, f, 2, 1) == 2
+func PerConnection(t *record.Trial, over *topology.Topology, host string, f record.Flow) bool {
+	return hashes(t, over, host, f, 2, 1) == 2
 }
 
 // hashes is how many different hashes a host has for so many flows like this one, between
-// so many pairs of addresses. Its parameters are as a trial read them, or else as the
-// topology has them.
-func hashes(t *record.Trial, host *topology.Host, f record.Flow, flows, pairs int) int {
+// so many pairs of addresses. Its parameters and the sender's are as a trial read them, or
+// else as the topology has them.
+func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow, flows, pairs int) int {
+	parameter := func(host, key string) string {
+		reading, _ := t.Reading(host)
+		value := reading.Snapshot.Sysctls[key]
+		if h, ok := over.Host(host); ok {
+			value = cmp.Or(value, h.Sysctl(key))
+		}
+		return strings.TrimSpace(value)
+	}
 	family := "ipv4"
 	if pair, _ := addresses(f); pair[0].Is6() {
 		family = "ipv6"
 	}
-	reading, _ := t.Reading(host.Name)
-	parameter := func(name string) string {
-		key := "net." + family + "." + name
-		return strings.TrimSpace(cmp.Or(reading.Snapshot.Sysctls[key], host.Sysctl(key)))
-	}
-	policy, _ := strconv.Atoi(parameter("fib_multipath_hash_policy"))
+	policy, _ := strconv.Atoi(parameter(host, "net."+family+".fib_multipath_hash_policy"))
 	fields := uint64(defaultFields)
-	if text := parameter("fib_multipath_hash_fields"); text != "" {
+	if text := parameter(host, "net."+family+".fib_multipath_hash_fields"); text != "" {
 		fields, _ = strconv.ParseUint(text, 0, 32)
 	}
-	// A router hashes IPv6's flow label, too, and the kernel draws one for each
-	// connection (net.ipv6.auto_flowlabels).
-	if family == "ipv6" && policy == 0 && host.Name != f.From {
+	// A router hashes IPv6's flow label as well, by policy 0 or where the fields have it. The
+	// sender's kernel draws one for each connection unless it is told not to.
+	labels := parameter(f.From, "net.ipv6.auto_flowlabels")
+	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 3 && fields&flowLabel != 0) {
 		return flows
 	}
 	return Distinct(policy, uint32(fields), flows, pairs)
