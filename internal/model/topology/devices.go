@@ -55,10 +55,12 @@ func (t *Topology) Device(e End) (End, device.Shape, bool) {
 }
 
 // lower is an interface with a link beneath another interface, or that interface itself, and
-// the tags that its frames have there, the outermost first.
+// the tags that its frames have there, the outermost first, and the shapers of the devices
+// above it.
 type lower struct {
-	name string
-	tags []device.VLAN
+	name    string
+	tags    []device.VLAN
+	shapers []Shaper
 }
 
 // lowers are the interfaces with links beneath an interface; none: it has no link.
@@ -78,10 +80,19 @@ func (h *Host) lowersBut(name string, above []string) (list []lower) {
 				// The tag of the upper device is the inner one.
 				w.tags = append(slices.Clone(w.tags), device.VLAN(shape.Tag))
 			}
+			if p, _ := h.Interface(name); p.Shaper != nil {
+				w.shapers = append(slices.Clone(w.shapers), p.Shaper.at(h, p))
+			}
 			list = append(list, w)
 		}
 	}
 	return list
+}
+
+// at is the shaper as a path passes it.
+func (s Shaper) at(h *Host, p *Interface) Shaper {
+	s.At = End{h.Name, p.Name}
+	return s
 }
 
 // takes are the interfaces with frames of their own to which frames go that arrive at an
@@ -105,8 +116,12 @@ func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
 }
 
 // Wrap is what a flow's frames have on a link beside Ethernet's header and their own IP
-// packet: 802.1Q tags, and the bytes of tunnels.
-type Wrap struct{ VLANs, Tunnel int }
+// packet: 802.1Q tags, and the bytes of tunnels; and the shapers of devices that they have
+// passed since the link before.
+type Wrap struct {
+	VLANs, Tunnel int
+	Shapers       []Shaper
+}
 
 // deviceMTU is the MTU of a device: the one in the file, or what the interfaces beneath
 // leave; 0: not known, or no device.

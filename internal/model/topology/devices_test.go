@@ -2,6 +2,7 @@ package topology_test
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -125,7 +126,7 @@ func TestPathsOverDevices(t *testing.T) {
 			t.Errorf("%s: %v, MTU %d; want %v, MTU %d", name, wraps, mtu, c.wraps, c.mtu)
 		}
 		for at, want := range c.wraps {
-			if got := wraps[end(at)]; got != want {
+			if got := wraps[end(at)]; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %s has %+v, want %+v", name, at, got, want)
 			}
 		}

@@ -231,7 +231,7 @@ func (w *walk) wrap(s segment) {
 		}
 	}
 	for i, wrap := range s.wraps {
-		if wrap != (Wrap{}) {
+		if wrap.VLANs != 0 || wrap.Tunnel != 0 || len(wrap.Shapers) > 0 {
 			if w.wraps == nil {
 				w.wraps = map[End]Wrap{}
 			}

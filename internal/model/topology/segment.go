@@ -128,6 +128,13 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 		for k := 0; k < len(ends); k += 2 {
 			wrap := outer.wraps[ends[k]]
 			wrap.Tunnel += shape.Overhead
+			wrap.Shapers = slices.Clone(wrap.Shapers)
+			for i := range wrap.Shapers {
+				wrap.Shapers[i].Tunnel += shape.Overhead
+			}
+			if p, _ := host.Interface(from.Interface); k == 0 && p.Shaper != nil {
+				wrap.Shapers = append(wrap.Shapers, p.Shaper.at(host, p))
+			}
 			s.wraps = append(s.wraps, wrap)
 		}
 		list = append(list, s)
@@ -149,6 +156,7 @@ func (f index) segmentsFrom(host *Host, from End) (list []segment) {
 			}
 			slices.Reverse(s.ends)
 			slices.Reverse(s.wraps)
+			s.wraps[0].Shapers = w.shapers
 			list = append(list, s)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 // Topology is a set of hosts and switches joined by links.
@@ -51,6 +52,19 @@ type Interface struct {
 	// Device is what the kernel makes on top of other interfaces; the zero value: the
 	// interface is the end of a link.
 	device.Device `yaml:",inline"`
+	// Shaper is a device's own; before the links beneath it.
+	Shaper *Shaper `yaml:"-" json:"shaper,omitempty"`
+}
+
+// Shaper is a root qdisc with a rate on a device. It counts frames as the kernel's token buckets
+// do, and Overhead bytes of each besides, as in Impairment.
+type Shaper struct {
+	Kind     string       `json:"kind"`
+	Rate     unit.BitRate `json:"rate"`
+	Overhead int          `json:"overhead_bytes,omitempty"`
+	// At is the device, and Tunnel the bytes that the frames of a path have there of tunnels.
+	At     End `json:"-"`
+	Tunnel int `json:"-"`
 }
 
 // Port is what a switch does at one of its ports, or a bond of several.

@@ -63,7 +63,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	if s.Rule != nil {
 		h.Rules = slices.Concat(h.Rules, []setting.Rule{*s.Rule})
 	}
-	if l := s.Link; l != nil && l.MTU != 0 {
+	if l := s.Link; l != nil && l.MTU != 0 && !h.changeDevice(l.Interface, func(p *Interface) { p.MTU = l.MTU }) {
 		t.changeDirection(End{h.Name, l.Interface}, func(out *Impairment) { out.MTU = l.MTU })
 	}
 	if l := s.Link; l != nil && l.XmitHashPolicy != "" {
@@ -74,7 +74,13 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 			p.Bond = &bond
 		}
 	}
-	if q := s.Qdisc; q != nil {
+	shape := func(p *Interface) {
+		p.Shaper = nil
+		if q := s.Qdisc; q.Rate != 0 {
+			p.Shaper = &Shaper{Kind: q.Kind, Rate: q.Rate}
+		}
+	}
+	if q := s.Qdisc; q != nil && !h.changeDevice(q.Interface, shape) {
 		made := len(h.Via) == 0
 		t.changeDirection(End{h.Name, q.Interface}, func(out *Impairment) {
 			if made && out.Rate != 0 {
@@ -132,13 +138,27 @@ const (
 // WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
 // interface that sends; t is not changed. A link that is slower keeps its rate.
 func (t *Topology) WithShaper(at End, kind string, rate unit.BitRate, overhead int) *Topology {
-	w := &Topology{t.Hosts, t.Switches, slices.Clone(t.Links), t.ImpairedBy}
+	w := &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links), t.ImpairedBy}
+	if h, ok := w.Host(at.Node); ok && h.changeDevice(at.Interface, func(p *Interface) { p.Shaper = &Shaper{Kind: kind, Rate: rate, Overhead: overhead} }) {
+		return w
+	}
 	w.changeDirection(at, func(out *Impairment) {
 		if out.Rate == 0 || rate <= out.Rate {
 			out.Rate, out.Bucket, out.Shaper, out.Overhead = rate, true, kind, overhead
 		}
 	})
 	return w
+}
+
+// changeDevice changes a device of a host that is a copy; false: the interface is none.
+func (h *Host) changeDevice(name string, change func(*Interface)) bool {
+	if _, is := h.shape(name); !is {
+		return false
+	}
+	h.Interfaces = slices.Clone(h.Interfaces)
+	p, _ := h.Interface(name)
+	change(p)
+	return true
 }
 
 // changeDirection changes the impairment of the direction that leaves an end. Both

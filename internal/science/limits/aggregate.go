@@ -107,7 +107,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 	}
 	frame := n.frame(f, path)
 	crossed := map[topology.End]float64{}
-	for _, c := range n.linkDirections(path) {
+	for _, c := range n.linkDirections(f, path) {
 		crossed[c.from]++
 		frame = c.of(f, frame)
 		price := frame.Fraction() / crossed[c.from]
@@ -175,7 +175,7 @@ type class struct {
 	count int
 }
 
-// linkDirection is one direction of one link.
+// linkDirection is one direction of one link, or what leaves a device with a shaper.
 type linkDirection struct {
 	from   topology.End
 	rate   float64
@@ -183,22 +183,28 @@ type linkDirection struct {
 	// shaper and overhead are as in Frame.
 	shaper   string
 	overhead int
+	// tunnel is what tunnels add to each frame at a device.
+	tunnel int
 }
 
 // of is a flow's frame as this direction counts it.
 func (d linkDirection) of(flow Flow, f Frame) Frame {
 	f.Shaped, f.Shaper, f.Overhead = d.shaped, d.shaper, d.overhead
 	wrap := flow.Wraps[d.from]
-	f.VLANs, f.Tunnel = wrap.VLANs, wrap.Tunnel
+	f.VLANs, f.Tunnel = wrap.VLANs, wrap.Tunnel+d.tunnel
 	return f
 }
 
-func (n Network) linkDirections(path []topology.End) []linkDirection {
+// linkDirections are those of a flow's path, each behind the shapers of the devices before it.
+func (n Network) linkDirections(f Flow, path []topology.End) []linkDirection {
 	var list []linkDirection
 	for i := 0; i+1 < len(path); i++ {
 		link, ok := n.Topology.LinkAt(path[i])
 		if !ok || link.Other(path[i]) != path[i+1] {
 			continue // inside a switch or a router
+		}
+		for _, s := range f.Wraps[path[i]].Shapers {
+			list = append(list, linkDirection{from: s.At, rate: float64(s.Rate), shaped: true, shaper: s.Kind + " on " + s.At.String(), overhead: s.Overhead, tunnel: s.Tunnel})
 		}
 		shape := link.Towards(path[i])
 		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.Shaped(*link), overhead: shape.Overhead}
@@ -272,7 +278,7 @@ func (p *programme) add(c *class) {
 		p.columns++
 		own.terms[column] = 1
 		frame := p.network.frame(c.flow, path)
-		for at, cross := range p.network.linkDirections(path) {
+		for at, cross := range p.network.linkDirections(c.flow, path) {
 			if cross.rate <= 0 {
 				continue
 			}

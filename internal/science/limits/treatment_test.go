@@ -79,3 +79,58 @@ func TestPlannedWithoutWay(t *testing.T) {
 		t.Errorf("with it: %+v", got)
 	}
 }
+
+// TestDevicesOfSettings: a VLAN's MTU and the shapers of devices bound a flow, whose frames pass
+// a bond's shaper by either member.
+func TestDevicesOfSettings(t *testing.T) {
+	s, err := study.Parse("devices.yaml", []byte(`study: devices
+topology:
+  hosts:
+    a:
+      interfaces:
+        eth0: {}
+        eth1: {}
+        bond0: {bond: {members: [eth0, eth1], mode: 802.3ad}}
+        bond0.5: {vlan: 5, addresses: [10.0.0.1/24]}
+    b: {interfaces: {eth0: {}, eth0.5: {vlan: 5, addresses: [10.0.0.2/24]}}}
+  switches: {s: {ports: {p: {bond: {members: [p0, p1], mode: 802.3ad}, tagged: [5]}, q: {tagged: [5]}}}}
+  links:
+    - {from: a.eth0, to: s.p0, rate: 10gbit, mtu: 9000}
+    - {from: a.eth1, to: s.p1, rate: 10gbit, mtu: 9000}
+    - {from: s.q, to: b.eth0, rate: 10gbit, mtu: 9000}
+workload: {flows: [{from: a, to: b, streams: 2}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tbf := func(host, at string, rate unit.BitRate) setting.Setting {
+		return setting.Setting{Host: host, Qdisc: &setting.Qdisc{Interface: at, Kind: "tbf", Rate: rate}}
+	}
+	for _, c := range []struct {
+		settings []setting.Setting
+		want     float64
+		why      string
+	}{
+		{nil, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
+		{[]setting.Setting{{Host: "b", Link: &setting.Link{Interface: "eth0.5", MTU: 1500}}}, 1e10 * 1448 / 1514, "10 Gbit/s × 1448/1514"},
+		{[]setting.Setting{tbf("a", "bond0.5", 1e9)}, 1e9 * 8948 / 9014, "tbf on a.bond0.5: 1 Gbit/s × 8948/9014"},
+		{[]setting.Setting{tbf("a", "bond0.5", 2e9), tbf("a", "bond0", 1e9)}, 1e9 * 8948 / 9014, "tbf on a.bond0: 1 Gbit/s × 8948/9014"},
+		{[]setting.Setting{tbf("b", "eth0.5", 1e9)}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"}, // not its direction
+		{[]setting.Setting{tbf("a", "bond0", 1e9), {Host: "a", Qdisc: &setting.Qdisc{Interface: "bond0", Kind: "fq"}}}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
+	} {
+		if got := (Network{Topology: s.Topology.With(c.settings)}).Planned(plan.Treatments[0].Flows); math.Abs(got.Bps-c.want) > 1 || got.Why != c.why {
+			t.Errorf("%v: %+v, want %.0f: %s", c.settings, got, c.want, c.why)
+		}
+	}
+	read := s.Topology.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "htb", 2e9, 4)
+	if got := (Network{Topology: read}).Planned(plan.Treatments[0].Flows); math.Abs(got.Bps-2e9*8948/9018) > 1 {
+		t.Errorf("with a shaper that was read: %+v", got)
+	}
+	if got := (Network{Topology: &s.Topology}).Planned(plan.Treatments[0].Flows); got.Why != "10 Gbit/s × 8948/9014" {
+		t.Errorf("the topology itself was changed: %+v", got)
+	}
+}
