@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -40,6 +41,7 @@ func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) err
 			})
 		}
 	}
+	carrying.Go(func() { followCarriers(taps, &quit) })
 	<-stop
 	quit.Store(true)
 	carrying.Wait()
@@ -54,9 +56,30 @@ const (
 	// maxInFlight limits the bytes in flight in one direction: a second of
 	// 4 Gbit/s. Frames beyond it are dropped.
 	maxInFlight = 512 << 20
+	// carrierInterval is how often the taps' interfaces are asked whether they are up.
+	carrierInterval = 10 * time.Millisecond
 	// readBatch is how many frames are read before those that are due are written.
 	readBatch = 16
 )
+
+// followCarriers takes the carrier of a link's end while the other end's interface is down, as a
+// cable does. Taps are up and have a carrier when they are made. A kernel that cannot do that
+// leaves them one.
+func followCarriers(taps []int, quit *atomic.Bool) {
+	up := slices.Repeat([]bool{true}, len(taps))
+	for ; !quit.Load(); time.Sleep(carrierInterval) {
+		now, err := netlink.TapsUp(taps)
+		if err != nil {
+			continue // interrupted
+		}
+		for i := range taps {
+			if now[i] != up[i] {
+				_ = netlink.Tap(taps[i^1]).SetCarrier(now[i])
+			}
+		}
+		up = now
+	}
+}
 
 // direction carries the frames of one direction of a link.
 type direction struct {

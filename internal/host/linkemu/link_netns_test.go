@@ -146,6 +146,34 @@ func must[T any](value T, err error) T {
 	return value
 }
 
+// TestCarrier: an end has a carrier while the other end is up, and the link then carries frames.
+func TestCarrier(t *testing.T) {
+	kerneltest.InNamespace(t, func(t *testing.T) {
+		delay := topology.Impairment{Delay: 1e6}
+		e := joined(t, topology.Emulator, delay, delay)
+		for i := range 2 {
+			for _, state := range []string{"down", "up"} {
+				e.do(i, func() { kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", state) })
+				carrier := func() (is bool) {
+					e.do(1-i, func() { is = strings.Contains(kerneltest.Do(t, "ip", "-o", "link", "show", "dev", "eth0"), "LOWER_UP") })
+					return is
+				}
+				for end := time.Now().Add(20 * time.Second); carrier() != (state == "up"); time.Sleep(10 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("end %d is %s, and the other one has not noticed", i, state)
+					}
+				}
+			}
+			for k := range 2 { // the entry is gone with the interface
+				e.do(k, func() {
+					kerneltest.Do(t, "ip", "neigh", "replace", "10.0.0."+string(rune('2'-k)), "lladdr", "02:00:00:00:00:0"+string(rune('2'-k)), "dev", "eth0")
+				})
+			}
+			e.transfer("10.0.0.2:0", 64<<10)
+		}
+	})
+}
+
 // TestMarks: of two senders that send as fast as they can, the one that understands
 // marks gets some and loses nothing.
 func TestMarks(t *testing.T) {

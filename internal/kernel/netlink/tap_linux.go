@@ -104,3 +104,25 @@ func (t Tap) Read(buffer []byte) (int, error) { return unix.Read(int(t), buffer)
 
 // Write writes one frame with its virtio_net_hdr: the interface receives it.
 func (t Tap) Write(frame []byte) (int, error) { return unix.Write(int(t), frame) }
+
+// SetCarrier gives the interface a carrier, or takes it away (Linux 5.0).
+func (t Tap) SetCarrier(on bool) error {
+	value := 0
+	if on {
+		value = 1
+	}
+	return unix.IoctlSetPointerInt(int(t), unix.TUNSETCARRIER, value)
+}
+
+// TapsUp tells which taps' interfaces are up: only these can be written to (tun_chr_poll).
+func TapsUp(taps []int) ([]bool, error) {
+	fds, up := make([]unix.PollFd, len(taps)), make([]bool, len(taps))
+	for i, tap := range taps {
+		fds[i] = unix.PollFd{Fd: int32(tap), Events: unix.POLLOUT}
+	}
+	_, err := unix.Poll(fds, 0)
+	for i, f := range fds {
+		up[i] = f.Revents&unix.POLLOUT != 0
+	}
+	return up, err
+}
