@@ -41,8 +41,7 @@ func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) err
 			})
 		}
 	}
-	carrying.Go(func() { followCarriers(taps, &quit) })
-	<-stop
+	followCarriers(taps, stop)
 	quit.Store(true)
 	carrying.Wait()
 	return nil
@@ -63,11 +62,17 @@ const (
 )
 
 // followCarriers takes the carrier of a link's end while the other end's interface is down, as a
-// cable does. Taps are up and have a carrier when they are made. A kernel that cannot do that
-// leaves them one.
-func followCarriers(taps []int, quit *atomic.Bool) {
+// cable does, until stop is closed. Taps are up and have a carrier when they are made, and keep
+// it where the kernel cannot change it.
+func followCarriers(taps []int, stop <-chan struct{}) {
 	up := slices.Repeat([]bool{true}, len(taps))
-	for ; !quit.Load(); time.Sleep(carrierInterval) {
+	for ask := time.NewTicker(carrierInterval); ; {
+		select {
+		case <-stop:
+			ask.Stop()
+			return
+		case <-ask.C:
+		}
 		now, err := netlink.TapsUp(taps)
 		if err != nil {
 			continue // interrupted
