@@ -135,7 +135,9 @@ func TestSamplerFlows(t *testing.T) {
 			}
 			defer c.Close()
 			go func() {
-				for piece := make([]byte, 64<<10); ; time.Sleep(20 * time.Millisecond) {
+				// Acknowledgements wait for the reader as well, and a sample has to last many
+				// round trips.
+				for piece := make([]byte, 64<<10); ; time.Sleep(4 * time.Millisecond) {
 					if _, err := c.Read(piece); err != nil {
 						return
 					}
