@@ -15,13 +15,19 @@ import (
 var carriedKinds = []string{"batadv", "dsa", "macsec"}
 
 // carried reports whether an interface's packets leave by another one of the host with headers,
-// options, padding or ciphers that depend on how each is set up. In a lab a tun is the end of a
-// link, which the link emulator carries.
-func carried(host string, p record.InterfaceSnapshot, over *topology.Topology) bool {
-	if p.Kind == "tun" && over != nil {
-		if h, ok := over.Host(host); ok && len(h.Via) == 0 {
-			return false
+// options, padding or ciphers that depend on how each is set up. A tun is the end of a link where
+// the host has nothing else for its packets to leave by, as in a container (slirp4netns), and in a
+// lab, where the link emulator carries them.
+func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+	if p.Kind == "tun" {
+		if over != nil {
+			if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
+				return false
+			}
 		}
+		return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
+			return o.Up && o.Interface != "lo" && o.Kind != p.Kind
+		})
 	}
 	return slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind) && device.TunnelOverhead(p.Kind) == 0
 }
@@ -33,15 +39,15 @@ func repeats(p record.InterfaceSnapshot) bool {
 }
 
 // Stacked reports whether an interface of a host counts what another one of the host counts,
-// too: it is a bond's member, a VLAN or a tunnel. Without a topology (nil) every tun is a
-// tunnel.
+// too: it is a bond's member, a VLAN or a tunnel. The topology tells a lab's tuns from those of real
+// hosts, and may be nil.
 func Stacked(h record.HostReading, port string, over *topology.Topology) bool {
 	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
 	if port == "lo" || i < 0 {
 		return port == "lo"
 	}
 	p := h.Snapshot.Interfaces[i]
-	return repeats(p) || carried(h.Host, p, over) ||
+	return repeats(p) || carried(h, p, over) ||
 		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool { return o.Interface == p.Master })
 }
 
@@ -73,8 +79,8 @@ func Wrapped(h record.HostReading, f record.Flow, receiving bool, over *topology
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
-			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h.Host, q, over) || repeats(q))
-			if q.Interface == p.Interface && carried(h.Host, q, over) || beneath {
+			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h, q, over) || repeats(q))
+			if q.Interface == p.Interface && carried(h, q, over) || beneath {
 				return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
 					h.Host, q.Interface, q.Kind)
 			}

@@ -87,6 +87,10 @@ func TestInterfacesOnOthers(t *testing.T) {
 	if c := checkOf(t, tr, over, Wire); !c.Pass || c.Unevaluated {
 		t.Errorf("taps of the link emulator: %+v", c)
 	}
+	// Those of a container have nothing else to leave by.
+	if c := checkOf(t, tr, nil, Wire); !c.Pass || c.Unevaluated {
+		t.Errorf("taps of a container: %+v", c)
+	}
 }
 
 // TestHeadersOfUpperInterfaces: the bytes that tunnels and VLANs have beside a flow's headers are
