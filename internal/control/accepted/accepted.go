@@ -8,11 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
 
 	"linerate/internal/control/notebook"
 	"linerate/internal/kernel/file"
@@ -22,9 +19,6 @@ import (
 // Name is the name of the file in the notebook's directory.
 const Name = "accepted.json"
 
-// lockTimeout bounds how long Change waits for another one.
-const lockTimeout = 5 * time.Second
-
 // Read returns what is accepted: nothing where there is no file. A file that others may read
 // or write, that is no document of its schema or that is too large is an error.
 func Read(getenv func(string) string) (record.AcceptedRules, error) {
@@ -32,36 +26,30 @@ func Read(getenv func(string) string) (record.AcceptedRules, error) {
 	if err != nil {
 		return record.AcceptedRules{}, err
 	}
-	return read(path)
+	text, err := file.ReadOwn(path, record.LargestAccepted)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return record.AcceptedRules{}, wrap(err)
+	}
+	rules, err := parse(path, text)
+	return rules, wrap(err)
 }
 
-// Change reads what is accepted, has change alter it, and writes it in one step: a reader
-// sees what was there before or after. Nothing is written if change fails. Concurrent changes
-// follow each other.
+// Change reads what is accepted, has change alter it, and writes it in one step (file.Change).
 func Change(getenv func(string) string, change func(*record.AcceptedRules) error) error {
 	path, err := path(getenv)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return wrap(err)
-	}
-	unlock, err := file.LockDirectory(filepath.Dir(path), lockTimeout)
-	if err != nil {
-		return wrap(err)
-	}
-	defer func() { _ = unlock() }()
-	rules, err := read(path)
-	if err != nil {
-		return err
-	}
-	if err := change(&rules); err != nil {
-		return err
-	}
-	return wrap(file.Replace(path, 0o600, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(rules)
+	return wrap(file.Change(path, record.LargestAccepted, func(old []byte) ([]byte, error) {
+		rules, err := parse(path, old)
+		if err != nil {
+			return nil, err
+		}
+		if err := change(&rules); err != nil {
+			return nil, err
+		}
+		text, err := json.MarshalIndent(rules, "", "  ")
+		return append(text, '\n'), err
 	}))
 }
 
@@ -70,17 +58,14 @@ func path(getenv func(string) string) (string, error) {
 	return filepath.Join(filepath.Dir(beside), Name), err
 }
 
-func read(path string) (record.AcceptedRules, error) {
-	text, err := file.ReadOwn(path, record.LargestAccepted)
-	if errors.Is(err, fs.ErrNotExist) {
+// parse reads the text of the file, nil where there is none.
+func parse(path string, text []byte) (record.AcceptedRules, error) {
+	if text == nil {
 		return record.AcceptedRules{Schema: record.AcceptedSchema, Accepted: []record.AcceptedRule{}}, nil
-	}
-	if err != nil {
-		return record.AcceptedRules{}, wrap(err)
 	}
 	rules, err := record.ParseAccepted(text)
 	if err != nil {
-		err = fmt.Errorf("accepted findings: %s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return rules, err
 }

@@ -10,13 +10,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"linerate/internal/kernel/file"
 	"linerate/internal/model/topology"
@@ -30,9 +27,6 @@ const (
 	digest       = 2 * sha256.Size
 	mostBytes    = (mostCommands + 1) * (digest + 1)
 )
-
-// lockTimeout bounds how long Add waits for another one.
-const lockTimeout = 5 * time.Second
 
 // List is a list of commands in a file of mode 0600: their SHA-256, one a line. It is not
 // beside the notebook: a directory with a notebook may be from elsewhere, and whatever is in
@@ -50,16 +44,15 @@ func Load() (*List, error) {
 		return nil, fmt.Errorf("permitted commands: %w", err)
 	}
 	p := &List{path: filepath.Join(dir, Name)}
-	return p, p.read()
-}
-
-func (p *List) read() error {
 	text, err := file.ReadOwn(p.path, mostBytes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("permitted commands: %w", err)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("permitted commands: %w", err)
 	}
 	p.lines = strings.Fields(string(text))
-	return nil
+	return p, nil
 }
 
 // Without returns those of the commands that are not permitted.
@@ -73,36 +66,21 @@ func (p *List) Without(commands []topology.Command) (list []topology.Command) {
 }
 
 // Add permits commands from now on, besides what others have permitted since Load.
-// Concurrent calls follow each other.
 func (p *List) Add(commands []topology.Command) error {
-	if err := p.add(commands); err != nil {
+	err := file.Change(p.path, mostBytes, func(old []byte) ([]byte, error) {
+		p.lines = strings.Fields(string(old))
+		for _, c := range commands {
+			if k := key(c); !slices.Contains(p.lines, k) {
+				p.lines = append(p.lines, k)
+			}
+		}
+		p.lines = p.lines[max(0, len(p.lines)-mostCommands):]
+		return []byte(strings.Join(p.lines, "\n") + "\n"), nil
+	})
+	if err != nil {
 		return fmt.Errorf("remember permitted commands: %w", err)
 	}
 	return nil
-}
-
-func (p *List) add(commands []topology.Command) error {
-	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
-		return err
-	}
-	unlock, err := file.LockDirectory(filepath.Dir(p.path), lockTimeout)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unlock() }()
-	if err := p.read(); err != nil {
-		return err
-	}
-	for _, c := range commands {
-		if k := key(c); !slices.Contains(p.lines, k) {
-			p.lines = append(p.lines, k)
-		}
-	}
-	p.lines = p.lines[max(0, len(p.lines)-mostCommands):]
-	return file.Replace(p.path, 0o600, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(p.lines, "\n")+"\n")
-		return err
-	})
 }
 
 // key identifies a command: its node and its words, without addresses and ports.

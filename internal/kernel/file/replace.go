@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Replace writes a file beside its place and moves it there once it is whole and on disk,
@@ -30,4 +31,35 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
+}
+
+// lockTimeout bounds how long Change waits for another one.
+const lockTimeout = 5 * time.Second
+
+// Change replaces a file of this user's own (ReadOwn) by what change makes of its content, nil
+// where there is none; the new one has mode 0600. The file's directory is made if it is missing,
+// and locked meanwhile: concurrent changes are serialized, and readers see the content before or
+// after. Nothing is written if change fails.
+func Change(path string, most int, change func(old []byte) ([]byte, error)) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	unlock, err := LockDirectory(dir, lockTimeout)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	old, err := ReadOwn(path, most)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	changed, err := change(old)
+	if err != nil {
+		return err
+	}
+	return Replace(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(changed)
+		return err
+	})
 }
