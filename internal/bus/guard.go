@@ -78,9 +78,9 @@ func bodyLength(line []byte, most int) (int, error) {
 // its subscriptions, its hello, what it flushes.
 const unasked = 256
 
-// bounded makes a reader of an agent's stream that ends with an error at what an agent does
-// not send to a server, and where there is more than unasked, a reply to each request and an
-// operation a second: the server keeps subscriptions, and answers to what it refuses.
+// bounded makes a reader of an agent's stream that fails at an operation which agents do not
+// send, and after more operations than unasked, one for each request and one a second: the
+// server keeps memory for each subscription, and for the error of each operation that it refuses.
 func bounded(stream *bufio.Reader, requests *atomic.Int64) io.Reader {
 	began, sent := time.Now(), int64(0)
 	return &guarded{r: stream, length: func(line []byte) (int, error) {
@@ -91,8 +91,8 @@ func bounded(stream *bufio.Reader, requests *atomic.Int64) io.Reader {
 	}}
 }
 
-// lengthAfter is how many bytes follow an operation: a message, after whose verb come so many
-// words or a reply's subject more, the last its size, or one of those that nothing follows.
+// lengthAfter is how many bytes follow an operation's line: after the verb message, whose line has
+// so many words, or one more for a reply's subject, and the size as the last; after others none.
 func lengthAfter(line []byte, most int, message string, words int, others ...string) (int, error) {
 	text, complete := bytes.CutSuffix(line, []byte("\r\n"))
 	if !complete || bytes.ContainsAny(text, "\r\t") {

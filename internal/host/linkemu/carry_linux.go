@@ -61,9 +61,9 @@ const (
 	readBatch = 16
 )
 
-// followCarriers takes the carrier of a link's end while the other end's interface is down, as a
-// cable does, until stop is closed. Taps are up and have a carrier when they are made, and keep
-// it where the kernel cannot change it.
+// followCarriers takes the carrier from one end of a link while the other end's interface is down,
+// as with a cable, until stop is closed. Taps are up and have a carrier when they are made; a kernel
+// before Linux 5.0 cannot change it.
 func followCarriers(taps []int, stop <-chan struct{}) {
 	up := slices.Repeat([]bool{true}, len(taps))
 	for ask := time.NewTicker(carrierInterval); ; {

@@ -114,7 +114,8 @@ func (t Tap) SetCarrier(on bool) error {
 	return unix.IoctlSetPointerInt(int(t), unix.TUNSETCARRIER, value)
 }
 
-// TapsUp tells which taps' interfaces are up: only these can be written to (tun_chr_poll).
+// TapsUp reports which taps' interfaces are up: only these are ready for writing (POLLOUT, see
+// tun_chr_poll in drivers/net/tun.c).
 func TapsUp(taps []int) ([]bool, error) {
 	fds, up := make([]unix.PollFd, len(taps)), make([]bool, len(taps))
 	for i, tap := range taps {

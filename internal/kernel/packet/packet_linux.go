@@ -98,12 +98,12 @@ func describe(name string) (link netlink.Link, queued bool, err error) {
 	}), nil
 }
 
-// activation is how long the kernel may take to activate an interface whose carrier has come.
+// activation is how long the kernel may take to activate an interface that has a carrier.
 const activation = 2 * time.Second
 
-// activating: an interface has a carrier, and its queueing discipline still drops what it gets,
-// without an error: a kernel thread activates it (linkwatch_event, which sets the operational state
-// as well).
+// activating reports whether an interface has a carrier and is not activated yet: until a kernel
+// thread does that (linkwatch_event), the noop queueing discipline drops packets without an error.
+// The thread sets the operational state as well.
 func activating(link netlink.Link) bool {
 	return link.Up && link.Carrier && (link.OperState == "down" || link.OperState == "lowerlayerdown")
 }

@@ -51,8 +51,8 @@ const (
 	// atCap is the share of a cap that counts as reaching it: fq counts headers,
 	// too.
 	atCap = 0.9
-	// A flow that pauses has a cap nonetheless if it has that in so many of its intervals, of
-	// which there are enough, and so much of it on average.
+	// A flow that pauses is limited by its cap nonetheless if it reaches the cap in the share
+	// steadily of at least leastIntervals intervals, and the share pausing of it on average.
 	steadily, pausing, leastIntervals = 0.75, 0.5, 10
 	// fair is the share of its even part of a link from which on a flow is held
 	// by the link rather than by a window of its own.
@@ -181,15 +181,15 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	waited := max(rwnd, sndbuf, f.SndbufFullShare)
 	bursts := full && !link.Full() && waited > 0 && waited >= 1-link.Share()
 	busy, exhausted := s.exhausted(f)
-	written, writes := s.capped(f, f.WriteCapBps)
-	paced, paces := s.capped(f, f.RateCapBps)
+	written, writes := s.capped(f, f.WriteCapBps, "its program's write cap")
+	paced, paces := s.capped(f, f.RateCapBps, "its pacing")
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
 		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
 	case writes:
-		return Application, fmt.Sprintf("%s of its program's write cap of %s", written, unit.FormatRate(f.WriteCapBps))
+		return Application, written
 	case paces && !(full && !reaches(f, f.RateCapBps)):
-		return RateCap, fmt.Sprintf("%s of its pacing of %s", paced, unit.FormatRate(f.RateCapBps))
+		return RateCap, paced
 	case bursts && rwnd > max(sndbuf, f.SndbufFullShare):
 		return s.receiver(f, rwnd, busy, exhausted)
 	case bursts:

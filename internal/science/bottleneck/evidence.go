@@ -402,13 +402,12 @@ func (s scene) spentCPU(f record.Flow) string {
 // reaches: the flow has what a cap allows, on average.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
 
-// capped is the share of a cap that a TCP flow has, in words; reached: the cap held it back. A flow
-// that lost nothing and had its cap in nearly all intervals was held by it, too, though its average
-// is lower: its machine, or a program before it, paused.
-func (s scene) capped(f record.Flow, most float64) (words string, reached bool) {
-	words = unit.FormatPercent(share(f.GoodputBps, most))
+// capped reports whether a cap, such as "its pacing", limits a TCP flow, and what shows it. A flow that lost nothing and reached the cap in most intervals is limited by it although its
+// average is lower: its machine, or the program that writes, paused.
+func (s scene) capped(f record.Flow, most float64, name string) (why string, reached bool) {
+	average, of := unit.FormatPercent(share(f.GoodputBps, most)), name+" of "+unit.FormatRate(most)
 	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy || len(f.Bins) < leastIntervals {
-		return words, reaches(f, most)
+		return average + " of " + of, reaches(f, most)
 	}
 	began, at := 0.0, 0
 	ends, _ := s.BinEnds(f)
@@ -419,9 +418,9 @@ func (s scene) capped(f record.Flow, most float64) (words string, reached bool) 
 		began = ended
 	}
 	if float64(at) < steadily*float64(len(ends)) {
-		return words, false
+		return "", false
 	}
-	return fmt.Sprintf("%s on average, and in %d of %d intervals all,", words, at, len(ends)), true
+	return fmt.Sprintf("%s in %d of %d intervals, and %s of it on average", of, at, len(ends), average), true
 }
 
 func share(part, whole float64) float64 {

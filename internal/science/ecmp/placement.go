@@ -257,7 +257,7 @@ func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow
 		fields, _ = strconv.ParseUint(text, 0, 32)
 	}
 	// A router hashes IPv6's flow label as well, by policy 0 or where the fields have it. The
-	// sender's kernel draws one for each connection unless it is told not to.
+	// sender's kernel draws one for each connection, if net.ipv6.auto_flowlabels is 1 or 3.
 	labels := parameter(f.From, "net.ipv6.auto_flowlabels")
 	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 3 && fields&flowLabel != 0) {
 		return flows

@@ -9,13 +9,12 @@ import (
 )
 
 // Sum adds up a treatment's trials, an entry for each instant at which
-// something happened; none: nothing did, or no reading shows what followed. Faults of
-// several trials are one entry if the same happened as often before in the trial, at the
-// instant of the first.
+// something happened; none: nothing did, or no reading shows what followed. The n-th
+// occurrence of a fault in each trial is one entry, at its instant in the first of them.
 func Sum(trials []record.Trial) (list []record.Outages) {
 	var lost, most [][2][]float64 // of flows that were withdrawn, and of others
 	var resolutions [][]float64
-	var times []int // each happened before in its trial
+	var times []int // how often each had happened before in its trial
 	for _, t := range trials {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {

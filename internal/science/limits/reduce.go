@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// reduced is a programme with one variable for columns, and one row for rows, that a
-// refinement of colours cannot tell apart: those of the hosts of one leaf, say. It has the
-// same maximum (Grohe et al., Dimension Reduction via Colour Refinement, 2014): a variable is
-// the sum of its columns, and each of them has an equal part of it.
+// reduced is a programme in which columns of one colour are one variable, and rows of one colour
+// one row: those of the hosts of one leaf, for example. Colour refinement gives one colour to what
+// is interchangeable. The maximum is the same (Grohe et al., Dimension Reduction via Colour
+// Refinement, 2014): a variable is the sum of its columns, each of which has an equal part of it.
 type reduced struct {
 	a       [][]float64
 	b       []float64
@@ -82,8 +82,8 @@ func (q reduced) prices(of []float64) []float64 {
 	return list
 }
 
-// refine gives what has the same colour another one where its terms differ, or the colours
-// that they are in.
+// refine divides each colour by the terms: elements keep one colour if they have equal
+// coefficients in rows or columns of equal colours.
 func refine(colours []int, terms [][]term, others []int) []int {
 	refined, known := make([]int, len(colours)), map[string]int{}
 	for i, list := range terms {
@@ -104,7 +104,7 @@ func refine(colours []int, terms [][]term, others []int) []int {
 	return refined
 }
 
-// sizes is how often there is each colour.
+// sizes counts the elements of each colour.
 func sizes(colours []int) (list []int) {
 	for _, c := range colours {
 		list = append(list, make([]int, max(0, c+1-len(list)))...)

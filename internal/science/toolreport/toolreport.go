@@ -18,12 +18,13 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/stacked"
 )
 
 // AtInterfaces returns the flows with the datagrams counted that foreign programs
 // received. No socket counts them, so that the flows to a host have equal parts of
 // what its interfaces received in the window beyond linerate's own flows. The topology
-// may be nil, as for limits.Stacked.
+// may be nil, as for stacked.Interface.
 func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology) []record.Flow {
 	flows = slices.Clone(flows)
 	for _, h := range hosts {
@@ -35,7 +36,7 @@ func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float
 			case f.To != h.Host || !f.Connected:
 			case f.Process != "" && f.Protocol == flow.UDP:
 				uncounted = append(uncounted, f)
-				tunnel, _ := limits.Tunnelled(h, *f, true, over)
+				tunnel, _ := stacked.Overhead(h, *f, true, over)
 				header = limits.Frame{UDP: true, IPv6: f.DestinationAddr().Is6()}.Headers() + tunnel
 			default:
 				counted += float64(f.ReceivedBytes)
@@ -46,7 +47,7 @@ func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float
 		}
 		var took float64
 		for _, d := range h.Deltas() {
-			if d.Seconds > 0 && !limits.Stacked(h, d.Interface, over) {
+			if d.Seconds > 0 && !stacked.Interface(h, d.Interface, over) {
 				took += max(0, d.RxBytes-d.RxPackets*header) * windowS / d.Seconds
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
+	"linerate/internal/science/stacked"
 )
 
 const (
@@ -91,13 +92,13 @@ func accounts(v view, receiving bool) (list []account) {
 				a.receive(f, payload, v.WindowS, max(edgeDoubt(h.Begin), edgeDoubt(h.End)))
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
-			a.unevaluated = cmp.Or(a.unevaluated, limits.Wrapped(h, f, receiving, v.topology))
+			a.unevaluated = cmp.Or(a.unevaluated, stacked.Unknown(h, f, receiving, v.topology))
 			a.flows += payload
 			a.atEdges += payload / v.WindowS * v.unsteadiness(f)
-			tunnel, more := limits.Tunnelled(h, f, receiving, v.topology)
+			tunnel, more := stacked.Overhead(h, f, receiving, v.topology)
 			headerBytes += payload * (headers(f) + tunnel)
 			a.more = max(a.more, more)
-			if limits.Tagged(h.Snapshot, f, receiving) {
+			if stacked.Tagged(h.Snapshot, f, receiving) {
 				a.tag = device.TagBytes
 			}
 		}
@@ -107,7 +108,7 @@ func accounts(v view, receiving bool) (list []account) {
 		header := headerBytes / a.flows // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds <= 0 || limits.Stacked(h, d.Interface, v.topology) || !receiving && !v.drawn(h.Host, d.Interface) {
+			if d.Seconds <= 0 || stacked.Interface(h, d.Interface, v.topology) || !receiving && !v.drawn(h.Host, d.Interface) {
 				continue
 			}
 			bytes, count := d.TxBytes, d.TxPackets

@@ -69,7 +69,7 @@ func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	return improves
 }
 
-// asPart ends why a setting does harm that is kept, or may do.
+// asPart is appended to the Why of a setting that is kept although it harms, or may.
 const asPart = "; kept as a part of what is proven"
 
 // NotKept makes a result whose best set is not Proven one that keeps nothing. A setting that

@@ -36,7 +36,7 @@ func (u untilDone) Read(p []byte) (int, error) {
 	}
 	const most = 64 << 10 // a pipe has no more at once
 	read := make(chan result, 1)
-	go func() { // ends with the process where there is no input
+	go func() { // where no input comes, it ends with the process
 		buffer := make([]byte, min(len(p), most))
 		n, err := u.in.Read(buffer)
 		read <- result{buffer[:n], err}

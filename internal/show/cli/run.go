@@ -156,7 +156,8 @@ func (f runFlags) conduct(ctx context.Context, s streams, what string, trials fu
 	return trials(options)
 }
 
-// withoutPage says where a run is whose page could not be written for some reason, nil: it was.
+// withoutPage adds to the error why a run's page could not be written how to make the page; nil
+// stays nil.
 func withoutPage(err error, id string) error {
 	if err == nil {
 		return nil

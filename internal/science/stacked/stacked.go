@@ -1,4 +1,7 @@
-package limits
+// Package stacked says which interfaces of a host count the packets of others, and what their
+// counters have of a flow: bonds, VLANs, tunnels and bridges are made on other interfaces, which
+// count each packet again, with more bytes (upper and lower devices in the kernel's words).
+package stacked
 
 import (
 	"fmt"
@@ -38,10 +41,10 @@ func repeats(p record.InterfaceSnapshot) bool {
 	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "ifb"}, p.Kind) || device.TunnelOverhead(p.Kind) > 0
 }
 
-// Stacked reports whether an interface of a host counts what another one of the host counts,
-// too: it is a bond's member, a VLAN or a tunnel. The topology tells a lab's tuns from those of real
-// hosts, and may be nil.
-func Stacked(h record.HostReading, port string, over *topology.Topology) bool {
+// Interface reports whether an interface of a host counts what another one of the host counts,
+// too: it is a bond's member, a VLAN or a tunnel. The topology, which may be nil, distinguishes the
+// tuns of a lab from those of real hosts.
+func Interface(h record.HostReading, port string, over *topology.Topology) bool {
 	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
 	if port == "lo" || i < 0 {
 		return port == "lo"
@@ -72,10 +75,10 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 	return list
 }
 
-// Wrapped says why the bytes of a flow on its host's interfaces are not known: they are on an
-// interface whose packets another one carries with more than their own bytes, or on a bridge
-// over such a one or over one that repeats. empty: they are known.
-func Wrapped(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) string {
+// Unknown says why the bytes of a flow on its host's interfaces are not known: the flow's interface
+// is carried by another one, which adds bytes, or it is a bridge over such an interface or over one
+// that repeats. Empty: they are known.
+func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) string {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
@@ -92,9 +95,9 @@ func Wrapped(h record.HostReading, f record.Flow, receiving bool, over *topology
 // longerOverIPv6 is how much longer IPv6's header is than IPv4's (RFC 8200, RFC 791).
 const longerOverIPv6 = 20
 
-// Tunnelled is what a tunnel adds to each of a flow's packets, as the interfaces beneath it
-// count them, and how much more it may be: without a topology what it runs over is not known.
-func Tunnelled(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
+// Overhead is how many bytes a tunnel adds to each of a flow's packets, as the interfaces beneath
+// it count them, and how many more it may add: without a topology, what it runs over is not known.
+func Overhead(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		least := device.TunnelOverhead(p.Kind)
 		if least == 0 {
