@@ -13,7 +13,7 @@ import (
 const outage = 0.1
 
 // drained is the most that a flow receives without a carrier, as a share of its rate at other
-// times: what was on its way arrives for a moment, and a busy host reads it late.
+// times: packets in flight still arrive, and a busy host reads them late.
 const drained = 0.1
 
 // carrier is what shows that a flow was held back by an interface on its path that had no carrier,
