@@ -26,15 +26,17 @@ func placed(trial record.Trial, spines int, policy string) (least, most float64,
 	return c.LeastBps / linkBps, c.MostBps / linkBps, c
 }
 
+// spread has so many flows on so many links in turn.
+func spread(flows, links int) (on []int) {
+	for i := range flows {
+		on = append(on, i%links)
+	}
+	return on
+}
+
 // TestEqualCostPaths: flows that are hashed by ports carry from what the fewest links do that
 // they use with any chance to speak of, to what all do.
 func TestEqualCostPaths(t *testing.T) {
-	spread := func(flows, links int) (on []int) {
-		for i := range flows {
-			on = append(on, i%links)
-		}
-		return on
-	}
 	for _, c := range []struct {
 		name          string
 		links         int
@@ -162,6 +164,11 @@ func TestBeyondTheory(t *testing.T) {
 	Fill(run)
 	if c := run.Trials[0].Chance; c == nil || c.LeastBps != slow.GoodputBps {
 		t.Errorf("only one of two trials is held back: %+v", c)
+	}
+	above := sciencetest.Hashed("x", 4, "drawn", spread(32, 4)...)
+	above.GoodputBps = 1.05 * above.LimitBps
+	if _, _, c := placed(above, 4, "1"); c != nil {
+		t.Errorf("flows that use all links, in a window that counted what came before it: %+v", c)
 	}
 	unknown := sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)
 	unknown.LimitBps = 0
