@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -27,12 +28,13 @@ var ErrEnough = errors.New("no further trial can be made")
 // LossFree searches the highest rate without loss: try makes each trial, with a
 // window of its own and fresh flows. Most is the highest rate to try and limit the
 // most that the links can carry, both 0 where they are not known. The trial that is
-// returned confirmed the rate; without any, it is the last.
+// returned is the one of the result; without a result, the last.
 func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (*record.LossFree, *record.Trial, error) {
 	search := rfc2544.Search{Most: most, Loss: float64(o.Loss), Resolution: float64(o.Resolution), Repeats: o.Repeats}
 	short := study.SearchWindow(full)
 	var made []record.LossTrial
-	var last, shown *record.Trial
+	var last *record.Trial
+	confirming := map[int]*record.Trial{} // by their numbers
 	for {
 		rate, confirms, more := search.Next(made)
 		if !more {
@@ -52,14 +54,12 @@ func LossFree(o study.LossFree, most, limit float64, full time.Duration, try fun
 		outcome := rfc2544.Outcome(trial, rate, search.Loss, confirms)
 		made = append(made, outcome)
 		if last = trial; confirms && outcome.Pass {
-			shown = trial
+			confirming[step.Number] = trial
 		}
 	}
 	result := search.Conclude(made, limit)
 	result.TrialS, result.ConfirmS = short.Seconds(), full.Seconds()
-	if shown == nil || result.RateBps == 0 {
-		shown = last
-	}
+	shown := cmp.Or(confirming[result.ResultTrial], last)
 	if shown == nil {
 		return nil, nil, ErrEnough
 	}

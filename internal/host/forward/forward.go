@@ -145,23 +145,20 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 		if t.linkBps > 0 {
 			goal.LineShare = goal.PacketsPerS * (size.Bytes + gap) * 8 / t.linkBps
 		}
-		confirmed := stats.NewHistogram()
-		at := slices.IndexFunc(made, func(l record.LossTrial) bool { return l.Confirms && l.Pass && l.OfferedBps == goal.RateBps })
-		for i, l := range made {
-			if at >= 0 && l.Confirms && l.Pass && l.AskedBps == made[at].AskedBps {
-				confirmed.Merge(latencies[i])
+		if at := goal.ResultTrial - 1; at >= 0 {
+			confirmed := stats.NewHistogram()
+			for i, l := range made {
+				if l.Confirms && l.Pass && l.AskedBps == made[at].AskedBps {
+					confirmed.Merge(latencies[i])
+				}
 			}
-		}
-		if confirmed.TotalCount() > 0 {
-			var err error
-			if goal.Latency, err = stats.Distribution(confirmed); err != nil {
-				return size, err
+			if confirmed.TotalCount() > 0 {
+				var err error
+				if goal.Latency, err = stats.Distribution(confirmed); err != nil {
+					return size, err
+				}
 			}
-		}
-		for i, l := range made {
-			if l.Confirms && l.Pass && at >= 0 && l.AskedBps == made[at].AskedBps {
-				goal.Device = t.device(l, readings[i])
-			}
+			goal.Device = t.device(made[at], readings[at])
 		}
 		slowest := slices.IndexFunc(made, func(l record.LossTrial) bool { return !l.Pass })
 		for i, l := range made {

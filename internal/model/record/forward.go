@@ -43,9 +43,8 @@ type ForwardGoal struct {
 	// Latency is that of some frames of the trials that confirmed the rate, from handing them
 	// to the kernel until the kernel received them; nil: no rate was found.
 	Latency *Distribution `json:"latency_us,omitempty"`
-	// Device is what the device counted itself in the last trial that confirmed the rate, and
-	// DeviceLosing in one more at the slowest rate that lost too much; nil: there was none, or
-	// it was not read.
+	// Device is what the device counted itself in ResultTrial, and DeviceLosing in one more at
+	// the slowest rate that lost too much; nil: there was none, or it was not read.
 	Device       *ForwardDevice `json:"device,omitempty"`
 	DeviceLosing *ForwardDevice `json:"device_losing,omitempty"`
 }

@@ -9,10 +9,12 @@ import (
 // not lost (RFC 2544, section 26.1: throughput). Rates are of payload, all flows
 // of datagrams together.
 type LossFree struct {
-	// RateBps is what the senders sent at least in each of the trials that
-	// confirmed it; 0: no rate was confirmed. PacketsPerS is how many datagrams
-	// that is, each of DatagramBytes.
+	// RateBps is what the senders sent, at most what was asked for, in ResultTrial: the one of
+	// the trials that confirmed the rate in which most came through; 0: no rate was confirmed.
+	// ResultTrial counts from 1 in Trials. PacketsPerS is how many datagrams that is, each of
+	// DatagramBytes.
 	RateBps       float64 `json:"rate_bps"`
+	ResultTrial   int     `json:"result_trial,omitempty"`
 	PacketsPerS   float64 `json:"packets_per_s"`
 	DatagramBytes int     `json:"datagram_bytes"`
 	// BoundedBy is what kept the search from trying more: one of the Bounded
@@ -33,7 +35,7 @@ type LossFree struct {
 	// Places are where the datagrams were lost at LostAtBps, as far as it is
 	// counted.
 	Places []LossPlace `json:"places,omitempty"`
-	// Pacing is what the senders of the last trial say of their pacing.
+	// Pacing is what the senders of ResultTrial, or else of the last, say of their pacing.
 	Pacing string `json:"pacing,omitempty"`
 	// Trials are all that were made, in their order.
 	Trials []LossTrial `json:"trials"`

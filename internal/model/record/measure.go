@@ -75,7 +75,7 @@ type Measure struct {
 	// own flow is in there, and not among the Flows.
 	Latency *Latency `json:"latency,omitempty"`
 	// LossFree is the highest rate of datagrams without loss, where that was
-	// searched: the rest is of the trial that confirmed it.
+	// searched: the rest is of its ResultTrial.
 	LossFree *LossFree `json:"loss_free,omitempty"`
 	// FindMax is the highest rate of requests that meets an objective, where that was searched:
 	// the rest is of the last trial that kept it at that rate.

@@ -12,6 +12,10 @@
 // clearly, queues took the excess of the shorter trials: the search goes on from what arrived,
 // with longer trials alone.
 //
+// The result is the highest rate that one of these longer trials sent. Senders that send as
+// fast as they can send less while something else has their CPU; what they send when nothing
+// has is lost as little, and is the figure that comes out again.
+//
 // Nothing is measured here and nothing waits: everything follows from the list of
 // trials.
 package rfc2544
@@ -61,7 +65,7 @@ type state struct {
 	topped       bool    // nothing above lower can be offered
 	again        bool    // the last trial lost so little that it is made again
 	confirmed    int     // trials that lower has passed
-	rate         float64 // the least that was sent in them
+	best         int     // the one of them that most was sent in, if there is one
 	passes       int     // rates below upper that passed
 	refused      int     // trials that lost
 	came         float64 // what arrived when upper was tried
@@ -135,6 +139,10 @@ func level(t record.LossTrial) float64 {
 // than what was to be.
 func offered(t record.LossTrial) float64 { return min(level(t), t.OfferedBps) }
 
+// carried is what a trial shows of what the path carries: no more than arrived, which may be
+// less while a queue fills.
+func carried(t record.LossTrial) float64 { return min(offered(t), t.ReceivedBps) }
+
 // short: the senders fell behind the rate that was asked for.
 func (s Search) short(t record.LossTrial) bool {
 	return t.OfferedBps < level(t)*(1-s.slack())
@@ -151,15 +159,15 @@ func (s Search) look(made []record.LossTrial) (at state) {
 	}
 	doubts := map[float64]int{}      // trials of a level that lost
 	interrupted := map[float64]int{} // trials of a level that were not what they were to be
-	var passing []record.LossTrial
-	for _, t := range made {
+	var passing []int
+	for i, t := range made {
 		if at.again = false; t.Pass {
 			if able >= level(t)*(1-s.slack()) && s.short(t) && interrupted[level(t)] < maxInterrupted {
 				interrupted[level(t)]++
 				at.again = true
 				continue
 			}
-			passing = append(passing, t)
+			passing = append(passing, i)
 			continue
 		}
 		doubts[level(t)]++
@@ -176,19 +184,21 @@ func (s Search) look(made []record.LossTrial) (at state) {
 		}
 	}
 	passed := map[float64]bool{}
-	for _, t := range passing {
+	for _, i := range passing {
+		t := made[i]
 		if level(t) >= at.upper && at.upper != unbounded || level(t) > at.sustained && !t.Confirms {
 			continue
 		}
 		passed[level(t)] = true
 		if level(t) > at.lower {
-			at.lower, at.topped, at.confirmed, at.rate = level(t), false, 0, unbounded
+			at.lower, at.topped, at.confirmed = level(t), false, 0
 		}
 		if level(t) == at.lower {
 			at.topped = at.topped || s.short(t) || s.Most > 0 && level(t) >= s.Most
 			if t.Confirms {
-				at.confirmed++
-				at.rate = min(at.rate, t.OfferedBps)
+				if at.confirmed++; at.confirmed == 1 || carried(t) > carried(made[at.best]) {
+					at.best = i
+				}
 			}
 		}
 	}
@@ -218,7 +228,7 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 	}
 	switch {
 	case at.lower > 0 && at.confirmed >= s.Repeats:
-		l.RateBps = at.rate
+		l.RateBps, l.ResultTrial = offered(made[at.best]), at.best+1
 		if at.topped {
 			switch {
 			case limit > 0 && l.RateBps >= limit*(1-s.slack()):

@@ -144,6 +144,37 @@ func TestStalls(t *testing.T) {
 	}
 }
 
+// TestBest: of the trials that confirm a rate, the one in which most came through is the
+// result, and no other one: not what was sent faster and fills a queue, nor a faster one that
+// only searched.
+func TestBest(t *testing.T) {
+	confirming := func(sent, arrived float64) record.LossTrial {
+		return record.LossTrial{OfferedBps: sent, ReceivedBps: arrived, Sent: 1e5, Confirms: true, Pass: true}
+	}
+	searching := confirming(9e8, 9e8)
+	searching.Confirms = false
+	s := Search{Resolution: 0.01, Repeats: 4}
+	made := []record.LossTrial{searching, confirming(5e8, 5e8), confirming(8e8, 8e8), confirming(8.5e8, 7.9e8), confirming(6e8, 6e8)}
+	if _, _, more := s.Next(made); more {
+		t.Fatal("the search goes on")
+	}
+	if l := s.Conclude(made, 0); l.RateBps != 8e8 || l.ResultTrial != 3 || l.BoundedBy != record.BoundedBySender {
+		t.Errorf("%+v", l)
+	}
+	if l := s.Conclude(made[:4], 0); l.RateBps != 0 || l.ResultTrial != 0 {
+		t.Errorf("not confirmed yet: %+v", l)
+	}
+	// Sent too fast by a little: the rate is the one that was asked for.
+	s = Search{Most: 8e8, Resolution: 0.01, Repeats: 1}
+	fast := confirming(8.04e8, 8.04e8)
+	fast.AskedBps = 8e8
+	search := fast
+	search.Confirms = false
+	if l := s.Conclude([]record.LossTrial{search, fast}, 0); l.RateBps != 8e8 || l.ResultTrial != 2 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // TestNothing: a path that always loses has no such rate, and one that loses by
 // chance has one as soon as that share is allowed.
 func TestNothing(t *testing.T) {

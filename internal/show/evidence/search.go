@@ -40,11 +40,13 @@ func LossFreeRows(l *record.LossFree) [][]string {
 // that is more than half of the search's resolution: a queue on the path was filling, so that
 // longer trials find less; "": as much arrived.
 func stillFilling(l *record.LossFree) string {
-	for _, t := range l.Trials {
-		if queued := t.OfferedBps - t.ReceivedBps; t.Confirms && t.Pass && t.ReceivedBps > 0 && t.OfferedBps >= l.RateBps && queued > l.Resolution/2*t.OfferedBps {
-			return fmt.Sprintf("%s of it arrived in a trial: a queue on the path took in the rest, %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
-				unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
-		}
+	if l.ResultTrial == 0 {
+		return ""
+	}
+	t := l.Trials[l.ResultTrial-1]
+	if queued := t.OfferedBps - t.ReceivedBps; t.ReceivedBps > 0 && queued > l.Resolution/2*t.OfferedBps {
+		return fmt.Sprintf("%s of it arrived: a queue on the path took in the rest, %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
+			unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
 	}
 	return ""
 }

@@ -20,8 +20,8 @@ func TestLossFree(t *testing.T) {
 	trials := func(receivedBps float64) []record.LossTrial {
 		return []record.LossTrial{{OfferedBps: 95e6, ReceivedBps: 93e6, WindowS: 1, Pass: true}, {OfferedBps: 94e6, ReceivedBps: receivedBps, WindowS: 2, Confirms: true, Pass: true}}
 	}
-	filling.Trials, filling.Resolution = trials(93.2e6), 0.01
-	drained.Trials, drained.Resolution = trials(93.6e6), 0.01
+	filling.Trials, filling.ResultTrial, filling.Resolution = trials(93.2e6), 2, 0.01
+	drained.Trials, drained.ResultTrial, drained.Resolution = trials(93.6e6), 2, 0.01
 	stalled.BoundedBy = record.BoundedByStalls
 	capped.BoundedBy, capped.ConfirmS, capped.Loss = record.BoundedByCap, 60, 0.001
 	none.RateBps, none.Why = 0, "even the lowest rate that was tried lost datagrams"
@@ -34,7 +34,7 @@ func TestLossFree(t *testing.T) {
 			"--duration 60s", "full speed|1 s, 200 Mbit/s sent, 74,272 of 84,142 expected lost (88.27 %)", "none of 79,823 lost, to confirm it"}, "may carry more"},
 		{capped, []string{"no more than 0.1 % was lost", "no higher rate was tried"}, "RFC 2544"},
 		{stalled, []string{"the senders fell behind the next higher rate, although they sent more in other trials; 95 Mbit/s loses datagrams: 1,234 in"}, "could send no more"},
-		{filling, []string{"93.2 Mbit/s of it arrived in a trial: a queue on the path took in the rest, 200 kB,"}, "may carry more"},
+		{filling, []string{"93.2 Mbit/s of it arrived: a queue on the path took in the rest, 200 kB,"}, "may carry more"},
 		{drained, []string{"94 Mbit/s"}, "a queue on the path"},
 		{none, []string{"none found", "even the lowest rate", "full speed"}, "a second"},
 	} {
