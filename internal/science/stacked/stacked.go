@@ -55,16 +55,21 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 }
 
 // own are the interfaces of a flow at one of its hosts: that with its address there, and that
-// of the host's route to the other end, where it was asked for.
+// of the host's route to the other end, where it was asked for. The zone of a link-local address
+// (RFC 4007) names an interface of the host that opened the flow.
 func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.InterfaceSnapshot) {
-	here, there := f.SourceAddr(), f.DestinationAddr()
+	host, here, there := f.From, f.SourceAddr(), f.DestinationAddr()
 	if receiving {
-		here, there = there, here
+		host, here, there = f.To, there, here
+	}
+	zone := here.Zone()
+	if host != f.OpenedBy {
+		zone = ""
 	}
 	for _, p := range s.Interfaces {
 		holds := slices.ContainsFunc(p.Addresses, func(a string) bool {
 			prefix, err := netip.ParsePrefix(a)
-			return err == nil && prefix.Addr() == here
+			return err == nil && prefix.Addr() == here.WithZone("") && (zone == "" || zone == p.Interface)
 		})
 		if holds || slices.ContainsFunc(s.Lookups, func(l record.RouteLookup) bool {
 			return l.Interface == p.Interface && l.Source == here.String() && l.Destination == there.String()
