@@ -146,8 +146,9 @@ var bare = regexp.MustCompile(`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat
 var title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
 
 // control is a sequence for a terminal, as ip(8) -c writes colours and script(1) keeps a prompt's
-// title (ECMA-48: CSI, OSC and the choice of a character set).
-var control = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
+// title (ECMA-48: CSI, OSC and the choice of a character set); and the carriage return by which
+// readline ends the sequence that it writes before a command's output.
+var control = regexp.MustCompile(`\x1b\[\?2004l\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
 // Parse reads a text. The error is that it is too large, or that nothing of it is understood.
 func Parse(text string) (Text, error) {

@@ -67,7 +67,7 @@ func TestForms(t *testing.T) {
 // TestColours: what ip -c prints, as script(1) keeps it with the shell's prompt, is read as without
 // the sequences for the terminal.
 func TestColours(t *testing.T) {
-	const text = "\x1b]0;me@nas: ~\x07\x1b[?2004h\x1b[01;32mme@nas\x1b[00m:\x1b[01;34m~\x1b[00m$ ip -c address\r\n\x1b[?2004l" +
+	const text = "\x1b]0;me@nas: ~\x07\x1b[?2004h\x1b[01;32mme@nas\x1b[00m:\x1b[01;34m~\x1b[00m$ ip -c address\r\n\x1b[?2004l\r" +
 		"2: \x1b[36meth0: \x1b[0m<BROADCAST,UP,LOWER_UP> mtu 1500 qdisc mq state \x1b[32mUP \x1b[0mgroup default\r\n" +
 		"    link/ether \x1b[33m00:08:9b:c8:c4:31\x1b[0m brd \x1b[33mff:ff:ff:ff:ff:ff\x1b[0m\x1b(B\x1b[m\r\n" +
 		"    inet \x1b[35m192.0.2.15\x1b[0m/24 brd \x1b[35m192.0.2.255 \x1b[0mscope global eth0\r\n"
