@@ -187,6 +187,8 @@ func TestECMP(t *testing.T) {
 			"ecmp-few-flows leaf certain"},
 		"by flow labels alike at both tiers": {split{policy: [2]string{"0", "0"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9, labels: "1"},
 			"ecmp-polarization spine1 certain, ecmp-polarization spine2 certain"},
+		"by inner addresses and flow labels, one link by chance": {split{policy: [2]string{"2", "2"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9, labels: "1"},
+			"ecmp-few-flows leaf certain"},
 		"by addresses of IPv6 without flow labels": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9, labels: "0"},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
 		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},

@@ -154,7 +154,7 @@ func (k *multipath) rule() string {
 	text := fmt.Sprintf("%s: net.%s.fib_multipath_hash_policy=%d", k.host.name, k.family(), policy)
 	if fields, ok := k.parameter("fib_multipath_hash_fields"); ok && policy == 3 {
 		text += fmt.Sprintf(" fib_multipath_hash_fields=0x%04x", fields)
-	} else if policy == 0 && k.flows[0].drawn {
+	} else if (policy == 0 || policy == 2) && k.flows[0].drawn {
 		text += ", which on a router has the flow labels that senders draw (net.ipv6.auto_flowlabels)"
 	}
 	return text

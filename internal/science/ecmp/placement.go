@@ -256,10 +256,10 @@ func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow
 	if text := parameter(host, "net."+family+".fib_multipath_hash_fields"); text != "" {
 		fields, _ = strconv.ParseUint(text, 0, 32)
 	}
-	// A router hashes IPv6's flow label as well, by policy 0 or where the fields have it. The
+	// A router hashes IPv6's flow label as well, by policies 0 and 2 or where the fields have it. The
 	// sender's kernel draws one for each connection, if net.ipv6.auto_flowlabels is 1 or 3.
 	labels := parameter(f.From, "net.ipv6.auto_flowlabels")
-	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 3 && fields&flowLabel != 0) {
+	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 2 || policy == 3 && fields&flowLabel != 0) {
 		return flows
 	}
 	return Distinct(policy, uint32(fields), flows, pairs)
