@@ -109,10 +109,14 @@ func TestDamagedWhileMissed(t *testing.T) {
 func TestRingSmall(t *testing.T) {
 	for _, test := range []struct {
 		begin, end uint64
+		driver     int64 // what its own counter grew by
 		want       string
-	}{{0, 0, ""}, {1, 1, record.Possible}, {1, 8, record.Likely}} {
+	}{{0, 0, 0, ""}, {1, 1, 0, record.Possible}, {1, 8, 0, record.Likely}, {1, 1, 7, record.Likely}} {
 		s := hostNamed("nas", 15)
 		s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
+		n := &s.State.NICs[0]
+		before := int64(test.begin)
+		n.Driver, n.Before, n.Counters, n.CountedS = "igb", map[string]int64{missed: before}, map[string]int64{missed: before + test.driver}, 1
 		s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = test.begin, test.end
 		got := ""
 		for _, f := range foundBy(Hosts([]record.HostSnapshot{s}), "ring-small") {

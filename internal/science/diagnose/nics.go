@@ -25,7 +25,7 @@ func ringSmall(p port) *record.Finding {
 	if r == nil || r.Rx <= 0 || r.Rx > few || r.MostRx < 4*r.Rx || !p.hardware() {
 		return nil
 	}
-	n := p.counted().RxMissed
+	n := max(p.counted().RxMissed, uint64(p.grown(missed))) // the driver's is refreshed first, see missedByDriver
 	if n == 0 {
 		return nil
 	}
