@@ -149,11 +149,10 @@ func (f *appFlow) open() int { return int(f.counts.opened.Load() - f.counts.clos
 
 // mostOpen is how many it may have: a client that opens another for each transaction
 // sees the end of the one before first.
-func (f *appFlow) mostOpen() int { return MostOpen(f.Request) }
+func (f *appFlow) mostOpen() int { return MostOpen(f.Request.Spec) }
 
-// MostOpen is how many connections of a request's flow may be open at the end that
-// accepts them.
-func MostOpen(request message.FlowRequest) int { return 2*max(1, request.Connections) + 16 }
+// MostOpen is how many connections of a flow may be open at the end that accepts them.
+func MostOpen(spec flow.Spec) int { return 2*max(1, spec.Connections) + 16 }
 
 // What a server's connection takes of this process's memory at most, in bytes: its
 // buffers and goroutines, those of TLS and of each stream.

@@ -33,8 +33,8 @@ func of(o message.FlowRequest, datagrams int) (u Use) {
 	switch p := flow.Of(o.Protocol); {
 	case p.Application:
 		n = int64(max(1, o.Connections))
-		u[Memory] += int64(application.MostOpen(o)) * application.Memory(o)
-		u[Descriptors] = int64(application.MostOpen(o))
+		u[Memory] += int64(application.MostOpen(o.Spec)) * application.Memory(o)
+		u[Descriptors] = int64(application.MostOpen(o.Spec))
 	case p.Transactional():
 		n = int64(max(1, o.Connections))
 		u[Threads] = max(1, min(int64(o.Threads), n))

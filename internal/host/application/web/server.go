@@ -95,18 +95,22 @@ func address3(text string) net.Addr {
 	return at
 }
 
-// one refuses a connection while another is open: what a server keeps for a client is
-// bounded by sockets.
-func one() func(context.Context, *quic.ClientInfo) (context.Context, error) {
-	var open atomic.Bool
+// atMost refuses a connection while so many are open.
+func atMost(most int) func(context.Context, *quic.ClientInfo) (context.Context, error) {
+	var open atomic.Int64
 	return func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
-		if !open.CompareAndSwap(false, true) {
-			return nil, errors.New("a connection over this socket is open")
+		if open.Add(1) > int64(most) {
+			open.Add(-1)
+			return nil, errors.New("as many connections as the server may have are open")
 		}
-		context.AfterFunc(ctx, func() { open.Store(false) })
+		context.AfterFunc(ctx, func() { open.Add(-1) })
 		return ctx, nil
 	}
 }
+
+// lingering is how many connections of a socket for all clients may be open beside the flow's:
+// those whose last packet was lost stay for idleTimeout.
+const lingering = 4096
 
 // serve3 answers over HTTP/3.
 func serve3(ctx context.Context, s *application.Server, handler http.Handler) error {
@@ -116,10 +120,11 @@ func serve3(ctx context.Context, s *application.Server, handler http.Handler) er
 		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout, MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
 		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window, MaxConnectionReceiveWindow: window,
 	}
-	over := &quic.Transport{Conn: s.Packets}
-	if s.Connected {
-		over.ConnContext = one()
+	most := 1
+	if !s.Connected {
+		most = application.MostOpen(s.Spec) + lingering
 	}
+	over := &quic.Transport{Conn: s.Packets, ConnContext: atMost(most)}
 	l, err := over.ListenEarly(http3.ConfigureTLSConfig(s.TLS.Clone()), config)
 	if err != nil {
 		return err

@@ -69,3 +69,25 @@ func TestGoAwayOfHTTP3(t *testing.T) {
 		t.Errorf("the request that was begun: %v", err)
 	}
 }
+
+// TestAtMost: so many connections may be open, and another one when one has ended.
+func TestAtMost(t *testing.T) {
+	accept := atMost(2)
+	ctx, end := context.WithCancel(t.Context())
+	for i, c := range []context.Context{ctx, t.Context()} {
+		if _, err := accept(c, nil); err != nil {
+			t.Fatalf("connection %d: %v", i+1, err)
+		}
+	}
+	if _, err := accept(t.Context(), nil); err == nil {
+		t.Error("a third one of two was accepted")
+	}
+	end()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if _, err := accept(t.Context(), nil); err == nil {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("one has ended: %v", err)
+		}
+	}
+}
