@@ -98,8 +98,11 @@ func (f tuneFlags) accepting() (problems []error) {
 // keepable: a new file can be written at the place to which is written what is proven.
 func (f tuneFlags) keepable() []error {
 	keep := f.options.Keep
-	if keep == "" {
+	switch keep {
+	case "":
 		return nil
+	case "-":
+		return []error{errors.New("--keep -: expected the name of a file; the answer goes to standard output")}
 	}
 	if _, err := os.Lstat(keep); err == nil {
 		return []error{fmt.Errorf("--keep %s: the file exists; expected a new one", keep)}
