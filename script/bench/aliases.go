@@ -42,7 +42,7 @@ var aliases = contest{
 }
 
 // added is what a server prints when its aliases are there.
-var added = regexp.MustCompile(`^added \d+ addresses in ([0-9.e+]+) ms:`)
+var added = regexp.MustCompile(`^added [0-9,]+ addresses in ([0-9.]+) ms:`)
 
 // aliasesByLinerate times a server until it prints that it has them, or reads from that
 // how long they took; then the server ends, and removes them.
