@@ -17,28 +17,52 @@ import (
 // another interface of the host with more than their own bytes.
 var carriedKinds = []string{"batadv", "dsa", "macsec"}
 
+// onLowerKinds are the kinds of interface whose lower interface (IFLA_LINK) counts the same frames,
+// and may be in another network namespace, as that of a container's macvlan.
+var onLowerKinds = []string{"vlan", "macvlan", "ipvlan"}
+
+// level orders the interfaces of a host: the packets of one leave by another one of a lower level.
+// A tun may be all that a container has (slirp4netns). In a lab it is the end of a link, which the
+// link emulator carries.
+func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) int {
+	if p.Kind == "tun" && over != nil {
+		if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
+			return 0
+		}
+	}
+	switch {
+	case slices.Contains(onLowerKinds, p.Kind):
+		return 1
+	case p.Kind == "tun":
+		return 2
+	case p.Kind == "ifb" || slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind):
+		return 3
+	}
+	return 0
+}
+
+// leavesByAnother reports whether the host has an interface that is up for the packets of p to
+// leave by.
+func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+	upper := level(h, p, over)
+	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
+		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && level(h, o, over) < upper
+	})
+}
+
 // carried reports whether an interface's packets leave by another one of the host with headers,
-// options, padding or ciphers that depend on how each is set up. A tun is the end of a link where
-// the host has nothing else for its packets to leave by, as in a container (slirp4netns), and in a
-// lab, where the link emulator carries them.
+// options, padding or ciphers that depend on how each is set up.
 func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	if p.Kind == "tun" {
-		if over != nil {
-			if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
-				return false
-			}
-		}
-		return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
-			return o.Up && o.Interface != "lo" && o.Kind != p.Kind
-		})
+		return leavesByAnother(h, p, over)
 	}
 	return slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind) && device.TunnelOverhead(p.Kind) == 0
 }
 
 // repeats reports whether an interface's frames are those of another one of the host, with
 // a known number of bytes more or less: VLANs, VXLAN, and what ifb takes from another.
-func repeats(p record.InterfaceSnapshot) bool {
-	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "ifb"}, p.Kind) || device.TunnelOverhead(p.Kind) > 0
+func repeats(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
+	return slices.Contains(onLowerKinds, p.Kind) && leavesByAnother(h, p, over) || p.Kind == "ifb" || device.TunnelOverhead(p.Kind) > 0
 }
 
 // Interface reports whether an interface of a host counts what another one of the host counts,
@@ -50,7 +74,7 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 		return port == "lo"
 	}
 	p := h.Snapshot.Interfaces[i]
-	return repeats(p) || carried(h, p, over) ||
+	return repeats(h, p, over) || carried(h, p, over) ||
 		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool { return o.Interface == p.Master })
 }
 
@@ -87,7 +111,7 @@ func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
-			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h, q, over) || repeats(q))
+			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h, q, over) || repeats(h, q, over))
 			if q.Interface == p.Interface && carried(h, q, over) || beneath {
 				return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
 					h.Host, q.Interface, q.Kind)

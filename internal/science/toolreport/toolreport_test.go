@@ -1,6 +1,7 @@
 package toolreport
 
 import (
+	"cmp"
 	"math"
 	"testing"
 
@@ -87,20 +88,26 @@ func TestStackedInterfaces(t *testing.T) {
 		more           uint64 // bytes of each frame, beneath
 		over           *topology.Topology
 	}{
-		"VLAN":                {upper: record.InterfaceSnapshot{Kind: "vlan"}},
-		"bond":                {beneath: record.InterfaceSnapshot{Master: "upper"}, upper: record.InterfaceSnapshot{Kind: "bond"}},
-		"VXLAN":               {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
-		"link emulator's tun": {beneath: record.InterfaceSnapshot{Kind: "tun"}, upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
+		"VLAN":                          {upper: record.InterfaceSnapshot{Kind: "vlan"}},
+		"bond":                          {beneath: record.InterfaceSnapshot{Master: "upper"}, upper: record.InterfaceSnapshot{Kind: "bond"}},
+		"VXLAN":                         {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
+		"link emulator's tun":           {beneath: record.InterfaceSnapshot{Kind: "tun"}, upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
+		"a container's VLAN":            {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "vlan"}},
+		"a container's macvlan":         {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "macvlan"}},
+		"a container's ipvlan":          {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "ipvlan"}},
+		"a VPN on a container's ipvlan": {beneath: record.InterfaceSnapshot{Kind: "ipvlan"}, upper: record.InterfaceSnapshot{Kind: "wireguard"}},
 	} {
-		c.beneath.Interface, c.upper.Interface, c.upper.Addresses = "eth0", "upper", []string{"10.0.0.2/24"}
+		c.beneath.Interface = cmp.Or(c.beneath.Interface, "eth0")
+		c.upper.Interface, c.upper.Addresses = "upper", []string{"10.0.0.2/24"}
+		c.beneath.Up, c.upper.Up = true, true
 		counted := func(name string, more uint64) record.InterfaceCounters {
 			return record.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more), RxPackets: datagrams}
 		}
 		flow := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
 		got := AtInterfaces([]record.Flow{flow}, []record.HostReading{{
 			Host:     "b",
-			Begin:    record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}, {Interface: "upper"}}},
-			End:      record.Reading{Interfaces: []record.InterfaceCounters{counted("eth0", c.more), counted("upper", 0)}},
+			Begin:    record.Reading{Interfaces: []record.InterfaceCounters{{Interface: c.beneath.Interface}, {Interface: "upper"}}},
+			End:      record.Reading{Interfaces: []record.InterfaceCounters{counted(c.beneath.Interface, c.more), counted("upper", 0)}},
 			Snapshot: record.Snapshot{Host: "b", Interfaces: []record.InterfaceSnapshot{c.beneath, c.upper}},
 		}}, 2, c.over)[0]
 		if got.ReceivedBytes != datagrams*bytes {

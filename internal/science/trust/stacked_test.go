@@ -81,15 +81,21 @@ func TestInterfacesOnOthers(t *testing.T) {
 	}
 	// A lab's links of the emulator.
 	tr, over := limitedTrial()
-	for i := range tr.Hosts[0].Snapshot.Interfaces {
-		tr.Hosts[0].Snapshot.Interfaces[i].Kind = "tun"
+	ports := tr.Hosts[0].Snapshot.Interfaces
+	for i := range ports {
+		ports[i].Kind = "tun"
 	}
 	if c := checkOf(t, tr, over, Wire); !c.Pass || c.Unevaluated {
 		t.Errorf("taps of the link emulator: %+v", c)
 	}
 	// Those of a container have nothing else to leave by.
-	if c := checkOf(t, tr, nil, Wire); !c.Pass || c.Unevaluated {
-		t.Errorf("taps of a container: %+v", c)
+	for _, kind := range []string{"tun", "macvlan"} {
+		for i := range ports {
+			ports[i].Kind = kind
+		}
+		if c := checkOf(t, tr, nil, Wire); !c.Pass || c.Unevaluated {
+			t.Errorf("%s of a container: %+v", kind, c)
+		}
 	}
 }
 
