@@ -22,8 +22,8 @@ var carriedKinds = []string{"batadv", "dsa", "macsec"}
 var onLowerKinds = []string{"vlan", "macvlan", "ipvlan"}
 
 // level orders the interfaces of a host: the packets of one leave by another one of a lower level.
-// A tun may be all that a container has (slirp4netns). In a lab it is the end of a link, which the
-// link emulator carries.
+// A tap, which has a MAC address, may be all that a container has (slirp4netns); a tun without one
+// belongs to a VPN. In a lab a tun is the end of a link, which the link emulator carries.
 func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) int {
 	if p.Kind == "tun" && over != nil {
 		if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
@@ -33,20 +33,23 @@ func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topo
 	switch {
 	case slices.Contains(onLowerKinds, p.Kind):
 		return 1
-	case p.Kind == "tun":
+	case p.Kind == "tun" && p.MAC != "":
 		return 2
 	case p.Kind == "ifb" || slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind):
-		return 3
+		return highest
 	}
 	return 0
 }
 
+// highest is the level of tunnels.
+const highest = 3
+
 // leavesByAnother reports whether the host has an interface that is up for the packets of p to
-// leave by.
+// leave by. Which of several tuns without MAC addresses carries the others is not known: each may.
 func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	upper := level(h, p, over)
 	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
-		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && level(h, o, over) < upper
+		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && (upper == highest || level(h, o, over) < upper)
 	})
 }
 

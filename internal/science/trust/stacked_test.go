@@ -37,18 +37,37 @@ func above(t *record.Trial, kind string, more float64, keep bool) {
 // packets leave by; where their bytes there are not known, nothing is said.
 func TestInterfacesOnOthers(t *testing.T) {
 	const unknown = "leave by another interface"
+	// vpn puts a tun on each tap of a container, or on each tun without a MAC address.
+	vpn := func(more float64, keep, ethernet bool) func(*record.Trial) {
+		return func(t *record.Trial) {
+			h := &t.Hosts[0]
+			for i := range h.Snapshot.Interfaces {
+				h.Snapshot.Interfaces[i].Kind = "tun"
+				if !ethernet {
+					h.Snapshot.Interfaces[i].MAC = ""
+				}
+			}
+			above(t, "tun", more, keep)
+			for i := range h.Snapshot.Interfaces {
+				h.Snapshot.Interfaces[i].Up = true
+			}
+		}
+	}
 	for name, c := range map[string]struct {
 		doctor      func(*record.Trial)
 		unevaluated bool
 	}{
-		"WireGuard":        {func(t *record.Trial) { above(t, "wireguard", 80, false) }, true},
-		"tun":              {func(t *record.Trial) { above(t, "tun", 69, false) }, true},
-		"ppp":              {func(t *record.Trial) { above(t, "ppp", 8, false) }, true},
-		"Geneve":           {func(t *record.Trial) { above(t, "geneve", 50, false) }, true},
-		"VXLAN":            {func(t *record.Trial) { above(t, "vxlan", 50, false) }, false},
-		"VLAN":             {func(t *record.Trial) { above(t, "vlan", 0, false) }, false},
-		"ifb":              {func(t *record.Trial) { above(t, "ifb", 0, true) }, false},
-		"WireGuard beside": {func(t *record.Trial) { above(t, "wireguard", 0, true) }, false},
+		"WireGuard":                             {func(t *record.Trial) { above(t, "wireguard", 80, false) }, true},
+		"tun":                                   {func(t *record.Trial) { above(t, "tun", 69, false) }, true},
+		"ppp":                                   {func(t *record.Trial) { above(t, "ppp", 8, false) }, true},
+		"Geneve":                                {func(t *record.Trial) { above(t, "geneve", 50, false) }, true},
+		"VXLAN":                                 {func(t *record.Trial) { above(t, "vxlan", 50, false) }, false},
+		"VLAN":                                  {func(t *record.Trial) { above(t, "vlan", 0, false) }, false},
+		"ifb":                                   {func(t *record.Trial) { above(t, "ifb", 0, true) }, false},
+		"WireGuard beside":                      {func(t *record.Trial) { above(t, "wireguard", 0, true) }, false},
+		"a VPN in a container":                  {vpn(69, false, true), true},
+		"a VPN beside in a container":           {vpn(0, true, true), false},
+		"a VPN in a container without Ethernet": {vpn(69, false, false), true},
 		"by the route": {func(t *record.Trial) {
 			above(t, "gre", 24, true)
 			f := t.Flows[0]
