@@ -306,7 +306,7 @@ func (p *programme) add(c *class) {
 }
 
 // maxCells bounds the tableau. Beyond it the flows' own rows are left out: the
-// limit stays one, only not the tightest.
+// limit stays one, only not the tightest. Beyond four times as many without them it is unknown.
 const maxCells = 4 << 20
 
 // maxWork bounds the cells that all pivots together compute. Beyond it the limit is unknown.
@@ -319,15 +319,16 @@ func (p *programme) solve() Limit {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.link })
 		q = reduce(rows, p.columns)
 	}
-	if q.cells() == 0 {
+	if q.cells() == 0 || q.cells() > 4*maxCells {
 		return Limit{}
 	}
+	a, b := q.tableau(rows)
 	// Scaled by the fastest row, so that tolerances are relative.
-	scale := slices.Max(q.b)
-	for i := range q.b {
-		q.b[i] /= scale
+	scale := slices.Max(b)
+	for i := range b {
+		b[i] /= scale
 	}
-	best, price, ok := maximize(q.a, q.b, q.columns, maxWork/q.cells())
+	best, price, ok := maximize(a, b, len(q.columns), maxWork/q.cells())
 	if !ok {
 		return Limit{}
 	}

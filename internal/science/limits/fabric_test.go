@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -84,5 +85,53 @@ func TestFabricOfUnequalLinks(t *testing.T) {
 	}
 	if got := n.Aggregate(across); math.Abs(got.Bps-up*1448/1514) > 1 {
 		t.Errorf("to other leaves: %+v, want what all links from leaves carry, %g", got, up*1448/1514)
+	}
+}
+
+// TestMemory: a programme beyond the bound of cells takes no memory for its tableau.
+func TestMemory(t *testing.T) {
+	// Hosts behind unequal links send to all others by unequal paths.
+	const hosts, paths = 48, 6
+	fabric := programme{}
+	for i := range 2*hosts + paths {
+		fabric.rows = append(fabric.rows, row{terms: map[int]float64{}, most: float64(1000 + i), link: true})
+	}
+	for from := range hosts {
+		for to := range hosts {
+			if from == to {
+				continue
+			}
+			own := row{terms: map[int]float64{}, most: 1000, count: 1}
+			for path := range paths {
+				own.terms[fabric.columns] = 1
+				for _, i := range []int{from, hosts + to, 2*hosts + path} {
+					fabric.rows[i].terms[fabric.columns] = 1
+				}
+				fabric.columns++
+			}
+			fabric.rows = append(fabric.rows, own)
+		}
+	}
+	// Links with one flow each, none of them alike.
+	links := programme{columns: 4200}
+	for i := range links.columns {
+		links.rows = append(links.rows, row{terms: map[int]float64{i: 1}, most: float64(1 + i), link: true})
+	}
+	filled := 0.0 // all paths
+	for _, r := range fabric.rows[2*hosts:][:paths] {
+		filled += r.most
+	}
+	const most = 4 * 8 * maxCells
+	for name, c := range map[string]struct {
+		programme programme
+		want      float64
+	}{"without the flows' own rows": {fabric, filled}, "without a limit": {links, 0}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := c.programme.solve()
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; math.Abs(got.Bps-c.want) > 1e-6*c.want || took > most {
+			t.Errorf("%s: %+v with %d bytes, want %g with at most %d", name, got, took, c.want, most)
+		}
 	}
 }

@@ -13,11 +13,9 @@ import (
 // is interchangeable. The maximum is the same (Grohe et al., Dimension Reduction via Colour
 // Refinement, 2014): a variable is the sum of its columns, each of which has an equal part of it.
 type reduced struct {
-	a       [][]float64
-	b       []float64
-	columns int
-	rowOf   []int // of each row of the programme
-	rows    []int // how many rows each stands for
+	terms           [][]term // of each row of the programme, by its columns
+	rowOf, columnOf []int    // of each row and column of the programme
+	rows, columns   []int    // how many rows and columns each stands for
 }
 
 // term is a coefficient, and the row or column that it is in.
@@ -51,27 +49,30 @@ func reduce(rows []row, columns int) reduced {
 		}
 		n = now
 	}
-	size := sizes(columnOf)
-	q := reduced{columns: len(size), rowOf: rowOf, rows: sizes(rowOf)}
-	q.a, q.b = make([][]float64, len(q.rows)), make([]float64, len(q.rows))
-	for i, r := range rows {
-		if q.a[rowOf[i]] != nil {
-			continue
-		}
-		sums := make([]float64, q.columns)
-		for _, t := range byRow[i] {
-			sums[columnOf[t.at]] += t.value
-		}
-		for j := range sums {
-			sums[j] /= float64(size[j])
-		}
-		q.a[rowOf[i]], q.b[rowOf[i]] = sums, r.most
-	}
-	return q
+	return reduced{terms: byRow, rowOf: rowOf, columnOf: columnOf, rows: sizes(rowOf), columns: sizes(columnOf)}
 }
 
 // cells is the size of the tableau.
-func (q reduced) cells() int { return len(q.rows) * q.columns }
+func (q reduced) cells() int { return len(q.rows) * len(q.columns) }
+
+// tableau are the coefficients and right-hand sides of the rows that the programme's are reduced to.
+func (q reduced) tableau(rows []row) (a [][]float64, b []float64) {
+	a, b = make([][]float64, len(q.rows)), make([]float64, len(q.rows))
+	for i, r := range q.rowOf {
+		if a[r] != nil {
+			continue
+		}
+		sums := make([]float64, len(q.columns))
+		for _, t := range q.terms[i] {
+			sums[q.columnOf[t.at]] += t.value
+		}
+		for j := range sums {
+			sums[j] /= float64(q.columns[j])
+		}
+		a[r], b[r] = sums, rows[i].most
+	}
+	return a, b
+}
 
 // prices are those of the programme's rows.
 func (q reduced) prices(of []float64) []float64 {
