@@ -62,7 +62,7 @@ type state struct {
 	// lower passed, in the search at least, and upper lost or cannot be reached;
 	// both as asked. No lower: 0.
 	lower, upper float64
-	topped       bool    // nothing above lower can be offered
+	topped       bool    // nothing above lower can be offered: all its trials were short, or it is the most
 	again        bool    // the last trial lost so little that it is made again
 	confirmed    int     // trials that lower has passed
 	best         int     // the one of them that most was sent in, if there is one
@@ -191,10 +191,10 @@ func (s Search) look(made []record.LossTrial) (at state) {
 		}
 		passed[level(t)] = true
 		if level(t) > at.lower {
-			at.lower, at.topped, at.confirmed = level(t), false, 0
+			at.lower, at.topped, at.confirmed = level(t), true, 0
 		}
 		if level(t) == at.lower {
-			at.topped = at.topped || s.short(t) || s.Most > 0 && level(t) >= s.Most
+			at.topped = s.Most > 0 && level(t) >= s.Most || at.topped && s.short(t)
 			if t.Confirms {
 				if at.confirmed++; at.confirmed == 1 || carried(t) > carried(made[at.best]) {
 					at.best = i
@@ -229,14 +229,15 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 	switch {
 	case at.lower > 0 && at.confirmed >= s.Repeats:
 		l.RateBps, l.ResultTrial = offered(made[at.best]), at.best+1
-		if at.topped {
+		short := s.short(made[at.best])
+		if at.topped || short {
 			switch {
 			case limit > 0 && l.RateBps >= limit*(1-s.slack()):
 				l.BoundedBy = record.BoundedByLimit
 			case at.upper != unbounded: // which the senders have made
 				l.BoundedBy = record.BoundedByStalls
 				return l
-			case l.RateBps < at.lower*(1-s.slack()):
+			case short:
 				l.BoundedBy = record.BoundedBySender
 			default:
 				l.BoundedBy = record.BoundedByCap

@@ -142,6 +142,15 @@ func TestStalls(t *testing.T) {
 	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" || l.BoundedBy != record.BoundedByStalls || l.LostAtBps <= l.RateBps {
 		t.Errorf("always stalled, after %d trials: %+v", len(made), l)
 	}
+	// One that stalls often is the bound only if it did so in the result.
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return random.Float64() < 0.6 }})
+		l := s.Conclude(made, 0)
+		if l.ResultTrial == 0 || s.short(made[l.ResultTrial-1]) != (l.BoundedBy == record.BoundedByStalls) || l.BoundedBy == "" && l.LostAtBps > l.RateBps*1.011 {
+			t.Errorf("seed %d: %.3g after %d trials, bounded by %q, %.3g lost", seed, l.RateBps, len(made), l.BoundedBy, l.LostAtBps)
+		}
+	}
 }
 
 // TestBest: of the trials that confirm a rate, the one in which most came through is the
