@@ -99,8 +99,8 @@ func LockText(path string) (locked bool, text string, err error) {
 	return true, strings.TrimSpace(string(bytes)), err
 }
 
-// LockDirectory locks a directory itself, which any user who may read it can. It waits
-// for other holders until the timeout: then the error wraps ErrLocked.
+// LockDirectory locks a directory itself, which any user who may read it can. A symbolic link
+// is an error. It waits for other holders until the timeout: then the error wraps ErrLocked.
 func LockDirectory(path string, timeout time.Duration) (unlock func() error, err error) {
 	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
 	if err != nil {

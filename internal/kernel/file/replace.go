@@ -37,12 +37,16 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 const lockTimeout = 5 * time.Second
 
 // Change replaces a file of this user's own (ReadOwn) by what change makes of its content, nil
-// where there is none; the new one has mode 0600. The file's directory is made if it is missing,
-// and locked meanwhile: concurrent changes are serialized, and readers see the content before or
-// after. Nothing is written if change fails.
+// where there is none; the new one has mode 0600. The file's directory, which may be a symbolic
+// link, is made if it is missing, and locked meanwhile: concurrent changes are serialized, and
+// readers see the content before or after. Nothing is written if change fails.
 func Change(path string, most int, change func(old []byte) ([]byte, error)) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
 		return err
 	}
 	unlock, err := LockDirectory(dir, lockTimeout)
