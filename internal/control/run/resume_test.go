@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 )
 
@@ -207,5 +208,56 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 	}
 	if run.DurationS < 6 || run.DurationS > 60 {
 		t.Errorf("took %g s, want the 6 s of its trials and little more", run.DurationS)
+	}
+}
+
+// TestResumedSnapshots: which of a host's snapshots a run keeps that is resumed, and that the
+// neighbours of its interfaces are those of now.
+func TestResumedSnapshots(t *testing.T) {
+	const none = "none within 10s"
+	port := func(name string) *record.HostSnapshot {
+		return &record.HostSnapshot{State: record.HostState{LLDP: []record.LLDPNeighbour{{Interface: "eth0", Port: name}}}}
+	}
+	then, later, now := port("then"), port("later"), port("now")
+	saved := func(before, after *record.HostSnapshot, missing string) record.HostSnapshots {
+		return record.HostSnapshots{Host: "a", Before: before, After: after, Missing: missing}
+	}
+	for name, c := range map[string]struct {
+		trials int
+		saved  record.HostSnapshots
+		now    snapshot
+		after  bool
+		want   record.HostSnapshots
+	}{
+		"without trials":                    {0, saved(nil, nil, none), snapshot{of: now}, false, saved(now, nil, "")},
+		"without trials, and none again":    {0, saved(then, nil, ""), snapshot{err: errors.New(none)}, false, saved(nil, nil, none)},
+		"one from before":                   {3, saved(then, nil, ""), snapshot{of: now}, false, saved(then, nil, "")},
+		"one from before, and none now":     {3, saved(then, nil, ""), snapshot{err: errors.New(none)}, false, saved(then, nil, "")},
+		"none from before the first trial":  {3, saved(nil, nil, none), snapshot{of: now}, false, saved(nil, nil, none)},
+		"extended":                          {6, saved(then, later, ""), snapshot{of: now}, false, saved(then, nil, "")},
+		"extended, without one from after":  {6, saved(then, nil, none), snapshot{of: now}, false, saved(then, nil, "")},
+		"extended, without one from before": {6, saved(nil, later, none), snapshot{of: now}, false, saved(nil, nil, none)},
+		"ended":                             {6, saved(then, nil, ""), snapshot{of: now}, true, saved(then, now, "")},
+		"ended, and none":                   {6, saved(then, nil, ""), snapshot{err: errors.New(none)}, true, saved(then, nil, none)},
+		"ended, without one from before":    {6, saved(nil, nil, none), snapshot{of: now}, true, saved(nil, now, none)},
+	} {
+		s := stored(t, c.trials, notebook.Interrupted)
+		s.run.Snapshots = []record.HostSnapshots{c.saved}
+		resumed, err := hold(t.Context(), s, "two-7", Options{Redesign: blocksAsked(5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resumed.snapshots = map[string]snapshot{"a": c.now}
+		resumed.keepSnapshot("a", c.after)
+		if got := resumed.run.Snapshots; len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		want := ""
+		if c.now.of != nil {
+			want = "now"
+		}
+		if got := resumed.lldpPort(topology.End{Node: "a", Interface: "eth0"}); got != want {
+			t.Errorf("%s: port %q, want %q", name, got, want)
+		}
 	}
 }

@@ -82,10 +82,11 @@ type conductor struct {
 	networks    map[string]*treatmentNetwork // by treatment
 	credentials map[string]snmp.Credentials  // by switch
 	switches    []*snmp.Switch
-	learning    sync.WaitGroup // how often switches refresh their counters
-	broken      error          // a setting could not be reverted
-	retryTime   time.Duration  // with trials that were not kept, and with waiting before another attempt
-	maxRetrySet *time.Duration // the user's limit of time spent on retries; nil: none
+	snapshots   map[string]snapshot // the latest, by host
+	learning    sync.WaitGroup      // how often switches refresh their counters
+	broken      error               // a setting could not be reverted
+	retryTime   time.Duration       // with trials that were not kept, and with waiting before another attempt
+	maxRetrySet *time.Duration      // the user's limit of time spent on retries; nil: none
 
 	elapsedBefore float64 // seconds, spent before the run was resumed
 	began         time.Time
@@ -210,7 +211,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	defer func() { err = errors.Join(err, c.lab.Down()) }()
 	c.findLimits()
 	c.environment()
-	c.snapshots(ctx, false)
+	c.takeSnapshots(ctx, false)
 	if err := c.store.Describe(ctx, c.run); err != nil {
 		return notebook.Interrupted, err
 	}
@@ -231,7 +232,7 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 	for {
 		block := c.nextBlock()
 		if status := c.ended(block); status != "" {
-			c.snapshots(ctx, true)
+			c.takeSnapshots(ctx, true)
 			return status, nil
 		}
 		for place, index := range c.plan.Order(block, c.run.Seed) {

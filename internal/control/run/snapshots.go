@@ -13,37 +13,50 @@ import (
 // snapshotTimeout bounds the snapshot of a host: one with very many sockets takes seconds.
 const snapshotTimeout = 10 * time.Second
 
-// snapshots takes those before the first trial, and those after the last when the settings of
-// all trials are reverted. A host without one does not end the run. A resumed run keeps the
-// ones from before its first trial.
-func (c *conductor) snapshots(ctx context.Context, after bool) {
-	type taken struct {
-		snapshot *record.HostSnapshot
-		err      error
-	}
-	hosts := c.machines()
-	all, _ := bus.Collect(hosts, func(node string) (t taken, _ error) {
+// snapshot is one that was asked for, or why there is none.
+type snapshot struct {
+	of  *record.HostSnapshot
+	err error
+}
+
+// takeSnapshots takes one of each machine, before this process makes trials, and after the last
+// when the settings of all trials are reverted. A host without one does not end the run.
+func (c *conductor) takeSnapshots(ctx context.Context, after bool) {
+	c.snapshots, _ = bus.Collect(c.machines(), func(node string) (s snapshot, _ error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 		defer cancel()
-		t.err = c.bus.Call(ctx, node, "snapshot", struct{}{}, &t.snapshot)
-		return t, nil
+		if s.err = c.bus.Call(ctx, node, "snapshot", struct{}{}, &s.of); s.err != nil {
+			s.of = nil
+		}
+		return s, nil
 	})
-	for _, host := range hosts {
-		i := slices.IndexFunc(c.run.Snapshots, func(s record.HostSnapshots) bool { return s.Host == host })
-		if i < 0 {
-			i = len(c.run.Snapshots)
-			c.run.Snapshots = append(c.run.Snapshots, record.HostSnapshots{Host: host})
+	for _, host := range c.machines() {
+		c.keepSnapshot(host, after)
+	}
+}
+
+// keepSnapshot has the run keep a host's latest one. A resumed run that has trials keeps the one
+// from before its first; the one from after its last is of before those that are added.
+func (c *conductor) keepSnapshot(host string, after bool) {
+	i := slices.IndexFunc(c.run.Snapshots, func(s record.HostSnapshots) bool { return s.Host == host })
+	if i < 0 {
+		i = len(c.run.Snapshots)
+		c.run.Snapshots = append(c.run.Snapshots, record.HostSnapshots{Host: host})
+	}
+	kept, now := &c.run.Snapshots[i], c.snapshots[host]
+	switch {
+	case after:
+		kept.After = now.of
+	case len(c.run.Trials) == 0:
+		*kept = record.HostSnapshots{Host: host, Before: now.of}
+	default:
+		if kept.After = nil; kept.Before != nil {
+			kept.Missing = "" // it was the one from after
 		}
-		s := &c.run.Snapshots[i]
-		t := all[host]
-		switch {
-		case t.err != nil:
-			s.Missing = t.err.Error()
-		case after:
-			s.After = t.snapshot
-		case s.Before == nil:
-			s.Before = t.snapshot
-		}
+		return
+	}
+	if now.err != nil {
+		kept.Missing = now.err.Error()
 	}
 }
 

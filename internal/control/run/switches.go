@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"linerate/internal/control/snmp"
@@ -96,13 +95,11 @@ func (c *conductor) wanted(s *topology.Switch) (list []snmp.Wanted) {
 
 // lldpPort is the port at the other end of an interface, as the host's LLDP daemon has it.
 func (c *conductor) lldpPort(end topology.End) string {
-	i := slices.IndexFunc(c.run.Snapshots, func(s record.HostSnapshots) bool { return s.Host == end.Node })
-	if i < 0 || c.run.Snapshots[i].Before == nil {
-		return ""
-	}
-	for _, n := range c.run.Snapshots[i].Before.State.LLDP {
-		if n.Interface == end.Interface {
-			return n.Port
+	if now := c.snapshots[end.Node].of; now != nil {
+		for _, n := range now.State.LLDP {
+			if n.Interface == end.Interface {
+				return n.Port
+			}
 		}
 	}
 	return ""
