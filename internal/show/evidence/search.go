@@ -36,16 +36,16 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	return append(rows, lossTrialRows(l)...)
 }
 
-// stillFilling says how much less than was sent arrived in a trial that confirmed the rate, where
-// that is more than half of the search's resolution: a queue on the path was filling, so that
-// longer trials find less; "": as much arrived.
+// stillFilling says how much of what was sent neither arrived nor was lost in the trial that is
+// the result, where that is more than half of the search's resolution: a queue on the path was
+// filling, so that longer trials find less; "": it was not.
 func stillFilling(l *record.LossFree) string {
 	if l.ResultTrial == 0 {
 		return ""
 	}
 	t := l.Trials[l.ResultTrial-1]
-	if queued := t.OfferedBps - t.ReceivedBps; t.ReceivedBps > 0 && queued > l.Resolution/2*t.OfferedBps {
-		return fmt.Sprintf("%s of it arrived: a queue on the path took in the rest, %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
+	if queued := t.OfferedBps - t.ReceivedBps/(1-t.LostShare); t.ReceivedBps > 0 && queued > l.Resolution/2*t.OfferedBps {
+		return fmt.Sprintf("%s of it arrived: a queue on the path took in %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
 			unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
 	}
 	return ""
