@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Exit statuses.
@@ -44,16 +45,27 @@ func exitStatus(ctx context.Context, err error) (int, error) {
 	if coded, ok := errors.AsType[statusError](err); ok {
 		return coded.status, coded.cause
 	}
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
-		return ExitFailed, err
+	interrupted := func(err error) bool {
+		return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 	}
-	if _, several := errors.AsType[interface {
+	switch {
+	case ctx.Err() == nil, !interrupted(err):
+		return ExitFailed, err
+	case each(err, interrupted):
+		return ExitInterrupted, errors.New("interrupted")
+	}
+	return ExitInterrupted, err // others say more
+}
+
+// each reports whether is holds for an error, or for each of those that are joined in it.
+func each(err error, is func(error) bool) bool {
+	if joined, several := errors.AsType[interface {
 		error
 		Unwrap() []error
-	}](err); several { // others say more
-		return ExitInterrupted, err
+	}](err); several {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !each(err, is) })
 	}
-	return ExitInterrupted, errors.New("interrupted")
+	return is(err)
 }
 
 // usageError marks an error as the user's: exit status 2. Being interrupted is none.
