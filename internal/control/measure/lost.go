@@ -9,6 +9,7 @@ import (
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 )
 
 // A server that is lost in a window leaves what this host has counted until then: its own
@@ -45,7 +46,7 @@ func (s *session) endedEarly(t *record.Trial) error {
 
 // oneEnd says how a measurement without the server was counted, and what is not known of it.
 func (s *session) oneEnd(m *record.Measure) {
-	list := []string{fmt.Sprintf("what followed: the figures end with the latest sample before the loss, %.2g s after the window's beginning", m.DurationS)}
+	list := []string{fmt.Sprintf("what followed: the figures end with the latest sample before the loss, %s after the window's beginning", unit.FormatSeconds(m.DurationS))}
 	for i := range m.Directions {
 		d := &m.Directions[i]
 		switch {

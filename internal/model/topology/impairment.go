@@ -215,7 +215,7 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	case i.Burst < frame:
 		say("burst", over.Burst != 0, "burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)", i.Burst, frame, ethernetHeader)
 	case took > maxBurstTime:
-		say("rate", over.Rate != 0, "rate %s is too small for the burst of %s, which lasts %.2g s: expected at most %g ms, so a burst of at most %s",
-			i.Rate, i.Burst, took, maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))
+		say("rate", over.Rate != 0, "rate %s is too small for the burst of %s, which lasts %s: expected at most %g ms, so a burst of at most %s",
+			i.Rate, i.Burst, unit.FormatSeconds(took), maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))
 	}
 }

@@ -57,7 +57,7 @@ func toolSurplus(f observed) []record.Finding {
 		}
 	}
 	if first, last, known := ends(f.trial.Tools); known && len(f.trial.Tools) > 1 {
-		add("its %d clients ended between %.3g s and %.3g s after the trial's start: averages over different times do not add up to a rate", len(f.trial.Tools), first, last)
+		add("its %d clients ended between %s and %s after the trial's start: averages over different times do not add up to a rate", len(f.trial.Tools), unit.FormatSeconds(first), unit.FormatSeconds(last))
 	}
 	finding.Fix = []string{
 		"use what the receivers count in a common window: linerate's goodput, or the figure of the tool's server",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -38,8 +39,8 @@ func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDe
 		if i := snapshotOf(h, d.Interface).Driver; i != "" {
 			driver = " (driver " + i + ")"
 		}
-		a.unevaluated = fmt.Sprintf("%s: the counters of %s%s are refreshed every %.2g s, too rarely for a window of %.2g s",
-			h.Host, d.Interface, driver, refresh, v.WindowS)
+		a.unevaluated = fmt.Sprintf("%s: the counters of %s%s are refreshed every %s, too rarely for a window of %s",
+			h.Host, d.Interface, driver, unit.FormatSeconds(refresh), unit.FormatSeconds(v.WindowS))
 	}
 }
 

@@ -119,10 +119,10 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 		most := 1 + peerTolerance + held/(d.GoodputBps/8*min(p.Seconds, d.WindowS))
 		ratio := p.GoodputBps / d.GoodputBps
 		c.Pass = ratio >= least && ratio <= most
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s, this host %s in the window: %s",
-			d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds, unit.FormatRate(d.GoodputBps), between(ratio-1, least-1, most-1))
+		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s, this host %s in the window: %s",
+			d.Direction, unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds), unit.FormatRate(d.GoodputBps), between(ratio-1, least-1, most-1))
 	} else {
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %.4g s", d.Direction, unit.FormatRate(p.GoodputBps), p.Seconds)
+		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s", d.Direction, unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds))
 	}
 	// A sender's figure may be above the limit: what it has counted may still lie in
 	// its buffers.

@@ -41,6 +41,8 @@ func TestPeer(t *testing.T) {
 		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) { d.OmitS, d.Peer.GoodputBps = 0, 801e6 }, "", ""},
 		{"no time reported", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 0, 0 }, "", ""},
 		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, Agreement, "of the limit 700 Mbit/s"},
+		{"hours", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds = 12_000 }, "", "over its own 12,000 s"},
+		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds = 12_000 }, "", "over its own 12,000 s"},
 		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
 		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, "", ""},
 		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *PeerDirection) { d.Peer.GoodputBps = 801e6 }, Conservation, ""},

@@ -199,10 +199,10 @@ func howCounted(m *record.Measure, d record.MeasureDirection) string {
 	}
 	text := "received there, by the server's own time"
 	if d.Peer != nil && d.Peer.Seconds > 0 {
-		text += fmt.Sprintf(" of %.4g s", d.Peer.Seconds)
+		text += " of " + unit.FormatSeconds(d.Peer.Seconds)
 	}
 	if d.Datagrams != nil && d.WrittenBytes > 0 && m.DurationS > 0 {
-		text += fmt.Sprintf("; %s sent here in the window of %.4g s", unit.FormatRate(float64(d.WrittenBytes)*8/m.DurationS), m.DurationS)
+		text += fmt.Sprintf("; %s sent here in the window of %s", unit.FormatRate(float64(d.WrittenBytes)*8/m.DurationS), unit.FormatSeconds(m.DurationS))
 	}
 	return text
 }
@@ -216,7 +216,7 @@ func peerSays(d record.MeasureDirection) string {
 	}
 	text := fmt.Sprintf("iperf3's own: it %s %s", verb, unit.FormatBytes(float64(p.Bytes)))
 	if p.Seconds > 0 {
-		text += fmt.Sprintf(" in its %.4g s", p.Seconds)
+		text += " in its " + unit.FormatSeconds(p.Seconds)
 	} else {
 		text += ", and does not report in what time"
 	}

@@ -362,16 +362,16 @@ cubic
                          99.97 % of the limit of this host's interface,
                          941.5 Mbit/s (1 Gbit/s × 1448/1538); 940 Mbit/s to
                          942 Mbit/s by interval
-          940.7 Mbit/s   iperf3's own: it received 1.19 GB in its 10.12 s
+          940.7 Mbit/s   iperf3's own: it received 1.19 GB in its 10.1 s
 `
 	if got := measureText(t, showtest.WithPeer(record.CountedAcknowledged), 80); !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s\nwant it to begin\n%s", got, want)
 	}
 	for counted, parts := range map[string][]string{
 		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window", "2 of 2 checks passed"},
-		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.12 s, and resent 7 segments"},
+		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.1 s, and resent 7 segments"},
 		record.CountedLessLoss:     {"sent here in the window, less the 0.6 % that the server counts as lost; ", "5,000 missing", "RFC 1889"},
-		record.CountedByPeer:       {"received there, by the server's own time of 10.12 s; 939.4 Mbit/s sent here in the window of 10 s; ", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
+		record.CountedByPeer:       {"received there, by the server's own time of 10.1 s; 939.4 Mbit/s sent here in the window of 10 s; ", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
 		for _, width := range []int{60, 80, 120} {
 			text := strings.Join(strings.Fields(measureText(t, showtest.WithPeer(counted), width)), " ")
