@@ -122,7 +122,7 @@ func (n Network) path(f Flow, path []topology.End) (float64, string) {
 // caps admit: a linear programme over the flows' paths, with one row per
 // direction of a link. Flows that are alike are one variable.
 func (n Network) Aggregate(flows []Flow) Limit {
-	p := programme{network: n, rowOf: map[linkDirection]int{}}
+	p := programme{network: n, rowOf: map[topology.End]int{}}
 	classes := map[string]*class{}
 	var order []*class
 	if len(flows) > 0 && !slices.ContainsFunc(flows, func(f Flow) bool { return !f.Transactions }) {
@@ -256,7 +256,7 @@ type programme struct {
 	network Network
 	columns int
 	rows    []row
-	rowOf   map[linkDirection]int
+	rowOf   map[topology.End]int // by where the frames leave
 }
 
 // row is one constraint with what it needs to explain itself.
@@ -282,11 +282,11 @@ func (p *programme) add(c *class) {
 			if cross.rate <= 0 {
 				continue
 			}
-			i, ok := p.rowOf[cross]
+			i, ok := p.rowOf[cross.from]
 			frame = cross.of(c.flow, frame)
 			if !ok {
 				i = len(p.rows)
-				p.rowOf[cross] = i
+				p.rowOf[cross.from] = i
 				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, place: at + 1, frame: frame})
 			}
 			if fraction := frame.Fraction(); fraction > 0 {

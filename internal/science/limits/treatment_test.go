@@ -83,7 +83,7 @@ func TestPlannedWithoutWay(t *testing.T) {
 // TestDevicesOfSettings: a VLAN's MTU and the shapers of devices bound a flow, whose frames pass
 // a bond's shaper by either member.
 func TestDevicesOfSettings(t *testing.T) {
-	s, err := study.Parse("devices.yaml", []byte(`study: devices
+	over, planned := planOf(t, `study: devices
 topology:
   hosts:
     a:
@@ -99,14 +99,7 @@ topology:
     - {from: a.eth1, to: s.p1, rate: 10gbit, mtu: 9000}
     - {from: s.q, to: b.eth0, rate: 10gbit, mtu: 9000}
 workload: {flows: [{from: a, to: b, streams: 2}]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := study.NewPlan(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	tbf := func(host, at string, rate unit.BitRate) setting.Setting {
 		return setting.Setting{Host: host, Qdisc: &setting.Qdisc{Interface: at, Kind: "tbf", Rate: rate}}
 	}
@@ -122,15 +115,58 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 		{[]setting.Setting{tbf("b", "eth0.5", 1e9)}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"}, // not its direction
 		{[]setting.Setting{tbf("a", "bond0", 1e9), {Host: "a", Qdisc: &setting.Qdisc{Interface: "bond0", Kind: "fq"}}}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
 	} {
-		if got := (Network{Topology: s.Topology.With(c.settings)}).Planned(plan.Treatments[0].Flows); math.Abs(got.Bps-c.want) > 1 || got.Why != c.why {
+		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); math.Abs(got.Bps-c.want) > 1 || got.Why != c.why {
 			t.Errorf("%v: %+v, want %.0f: %s", c.settings, got, c.want, c.why)
 		}
 	}
-	read := s.Topology.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "htb", 2e9, 4)
-	if got := (Network{Topology: read}).Planned(plan.Treatments[0].Flows); math.Abs(got.Bps-2e9*8948/9018) > 1 {
+	read := over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "htb", 2e9, 4)
+	if got := (Network{Topology: read}).Planned(planned); math.Abs(got.Bps-2e9*8948/9018) > 1 {
 		t.Errorf("with a shaper that was read: %+v", got)
 	}
-	if got := (Network{Topology: &s.Topology}).Planned(plan.Treatments[0].Flows); got.Why != "10 Gbit/s × 8948/9014" {
+	if got := (Network{Topology: over}).Planned(planned); got.Why != "10 Gbit/s × 8948/9014" {
 		t.Errorf("the topology itself was changed: %+v", got)
 	}
+}
+
+// TestShaperBeneathTunnel: a flow through a tunnel and one beside it share the shaper of the
+// device that both leave by.
+func TestShaperBeneathTunnel(t *testing.T) {
+	over, planned := planOf(t, `study: tunnel
+topology:
+  hosts:
+    a:
+      interfaces:
+        eth0: {}
+        bond0: {bond: {members: [eth0], mode: active-backup}, addresses: [10.0.0.1/24]}
+        vx: {vxlan: {id: 7, local: 10.0.0.1, remote: 10.0.0.2}, addresses: [10.7.0.1/24]}
+    b:
+      interfaces:
+        eth0: {addresses: [10.0.0.2/24]}
+        vx: {vxlan: {id: 7, local: 10.0.0.2, remote: 10.0.0.1}, addresses: [10.7.0.2/24]}
+  links: [{from: a.eth0, to: b.eth0, rate: 10gbit}]
+workload: {flows: [{from: a, to: b, destination: 10.0.0.2}, {from: a, to: b, destination: 10.7.0.2}]}
+`)
+	network := Network{Topology: over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "tbf", 1e9, 0)}
+	beside, through := network.Planned(planned[:1]), network.Planned(planned[1:])
+	if through.Bps >= beside.Bps || through.Bps == 0 {
+		t.Errorf("%+v through the tunnel, %+v beside it", through, beside)
+	}
+	// The flow with fewer headers has the most goodput.
+	if got := network.Planned(planned); math.Abs(got.Bps-beside.Bps) > 1 {
+		t.Errorf("both together %+v, want %+v", got, beside)
+	}
+}
+
+// planOf is the topology of a study, and the flows of its only treatment.
+func planOf(t *testing.T, text string) (*topology.Topology, []study.PlannedFlow) {
+	t.Helper()
+	s, err := study.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := study.NewPlan(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s.Topology, plan.Treatments[0].Flows
 }
