@@ -136,7 +136,7 @@ func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths tri
 		}
 		actual[i], placed[i] = p.Flow, p.Flow
 		if p.Taken != nil {
-			placed[i].Paths = [][]topology.End{p.Taken}
+			placed[i] = p.Flow.On(p.Taken)
 		}
 		limit.Flows[i] = n.network.Flow(p.Flow).Bps
 	}

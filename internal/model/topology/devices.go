@@ -119,6 +119,7 @@ func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
 // packet: 802.1Q tags, and the bytes of tunnels; and the shapers of devices that they have
 // passed since the link before.
 type Wrap struct {
+	From          End // of the link
 	VLANs, Tunnel int
 	Shapers       []Shaper
 }

@@ -122,12 +122,18 @@ func TestPathsOverDevices(t *testing.T) {
 			t.Errorf("%s: paths %q, %v; want %q", name, got, err, c.want)
 		}
 		wraps, mtu := over.Wraps(c.from, source, destination)
-		if mtu != c.mtu || len(wraps) != len(c.wraps) {
-			t.Errorf("%s: %v, MTU %d; want %v, MTU %d", name, wraps, mtu, c.wraps, c.mtu)
+		if mtu != c.mtu || len(wraps) != len(paths) {
+			t.Errorf("%s: %v, MTU %d; want one for each path, MTU %d", name, wraps, mtu, c.mtu)
 		}
-		for at, want := range c.wraps {
-			if got := wraps[end(at)]; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %s has %+v, want %+v", name, at, got, want)
+		for i, path := range wraps {
+			for k, got := range path {
+				want := c.wraps[got.From.String()]
+				if want.From = paths[i][2*k]; !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: path %d has %+v, want %+v", name, i, got, want)
+				}
+			}
+			if 2*len(path) != len(paths[i]) {
+				t.Errorf("%s: path %d of %d ends has %+v", name, i, len(paths[i]), path)
 			}
 		}
 	}

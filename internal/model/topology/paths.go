@@ -51,9 +51,9 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 	return nil, nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
-// Wraps are what the frames of Paths have beside IP on the link that leaves each end, where
-// that is anything, and the smallest MTU of the devices on the paths; 0: there are none.
-func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps map[End]Wrap, mtu int) {
+// Wraps are what the frames of each of Paths have beside IP on each of its links, nil where
+// hosts have no devices, and the smallest MTU of the devices on the paths; 0: there are none.
+func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps [][]Wrap, mtu int) {
 	host, ok := t.Host(from)
 	if !ok || !slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.hasDevices() }) {
 		return nil, 0
@@ -82,11 +82,11 @@ type walk struct {
 	index         index
 	paths         [][]End
 	shares        []float64
-	severalRoutes bool // at some host
-	wraps         map[End]Wrap
-	mtu           int // smallest of the devices on the paths; 0: none
-	tunnels       int // that the paths are inside of
-	exit          End // of the first path: the interface with IP addresses by which it leaves
+	severalRoutes bool     // at some host
+	wraps         [][]Wrap // of each path
+	mtu           int      // smallest of the devices on the paths; 0: none
+	tunnels       int      // that the paths are inside of
+	exit          End      // of the first path: the interface with IP addresses by which it leaves
 }
 
 // all collects all paths from a host.
@@ -102,7 +102,7 @@ func (w *walk) all(host *Host, source netip.Addr) error {
 			return fmt.Errorf("%s is in VRF %s, and no flow's socket is bound to that", end, vrf)
 		}
 	}
-	return w.from(host, "", source, nil, 1)
+	return w.from(host, "", source, segment{}, 1)
 }
 
 // index finds hosts, switches and ends by name in constant time. A name that a host and a
@@ -154,7 +154,7 @@ func (h nextHop) share(of []nextHop) float64 {
 
 // from continues a path at a host, the sender or a router, which gets a share of the
 // packets by an interface; empty: it sends them. The error is why no path was found.
-func (w *walk) from(host *Host, in string, source netip.Addr, sofar []End, share float64) error {
+func (w *walk) from(host *Host, in string, source netip.Addr, sofar segment, share float64) error {
 	routes := w.bestRoutes(host, in, source)
 	if len(routes) == 0 {
 		return fmt.Errorf("%s has neither an interface on its prefix nor a route", host.Name)
@@ -178,7 +178,7 @@ func (w *walk) from(host *Host, in string, source netip.Addr, sofar []End, share
 
 // follow follows one next hop and continues at the host that it reaches. Where a device
 // spreads packets over several links, each of them gets the same share.
-func (w *walk) follow(host *Host, h nextHop, sofar []End, share float64) error {
+func (w *walk) follow(host *Host, h nextHop, sofar segment, share float64) error {
 	segments, err := w.segments(host, h)
 	if len(segments) == 0 {
 		if err != nil {
@@ -198,44 +198,36 @@ func (w *walk) follow(host *Host, h nextHop, sofar []End, share float64) error {
 }
 
 // onward continues a path at the end of a segment.
-func (w *walk) onward(s segment, sofar []End, share float64) error {
-	if sofar == nil && len(w.paths) == 0 {
+func (w *walk) onward(s, sofar segment, share float64) error {
+	if sofar.ends == nil && len(w.paths) == 0 {
 		w.exit = s.from
 	}
-	path := slices.Concat(sofar, s.ends)
+	path := segment{ends: slices.Concat(sofar.ends, s.ends), wraps: slices.Concat(sofar.wraps, s.wraps)}
 	next := w.index.hosts[s.to.Node]
 	if next.holds(w.destination) {
-		w.paths, w.shares = append(w.paths, path), append(w.shares, share)
-		w.wrap(s)
+		w.paths, w.wraps, w.shares = append(w.paths, path.ends), append(w.wraps, path.wraps), append(w.shares, share)
+		w.through(s)
 		return nil
 	}
 	if !next.Forward {
 		return fmt.Errorf("%s does not forward (forward: true would make it a router)", next.Name)
 	}
-	if slices.ContainsFunc(sofar, func(e End) bool { return e.Node == next.Name }) {
+	if slices.ContainsFunc(sofar.ends, func(e End) bool { return e.Node == next.Name }) {
 		return fmt.Errorf("the routes lead back to %s", next.Name)
 	}
 	found := len(w.paths)
 	err := w.from(next, s.to.Interface, netip.Addr{}, path, share)
 	if len(w.paths) > found {
-		w.wrap(s)
+		w.through(s)
 	}
 	return err
 }
 
-// wrap notes what frames have beside IP on a segment's links.
-func (w *walk) wrap(s segment) {
+// through notes the MTU of a segment's devices.
+func (w *walk) through(s segment) {
 	for _, mtu := range []int{w.t.DeviceMTU(s.from), w.t.DeviceMTU(s.to)} {
 		if mtu != 0 && (w.mtu == 0 || mtu < w.mtu) {
 			w.mtu = mtu
-		}
-	}
-	for i, wrap := range s.wraps {
-		if wrap.VLANs != 0 || wrap.Tunnel != 0 || len(wrap.Shapers) > 0 {
-			if w.wraps == nil {
-				w.wraps = map[End]Wrap{}
-			}
-			w.wraps[s.ends[2*i]] = wrap
 		}
 	}
 }

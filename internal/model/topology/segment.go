@@ -9,7 +9,7 @@ import (
 )
 
 // segment is the part of a path from a host's interface through links and switches to an
-// interface of the next host.
+// interface of the next host; without from and to, all of a path so far.
 type segment struct {
 	from, to End    // interfaces with IP addresses: ends of links, or devices
 	ends     []End  // of the links
@@ -123,10 +123,9 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 	if err := outer.all(host, shape.Tunnel.Local); len(outer.paths) == 0 {
 		return nil, fmt.Errorf("the tunnel of %s: %w", from, err)
 	}
-	for _, ends := range outer.paths {
+	for n, ends := range outer.paths {
 		s := segment{from: from, to: End{far.Name, far.Interfaces[i].Name}, ends: ends}
-		for k := 0; k < len(ends); k += 2 {
-			wrap := outer.wraps[ends[k]]
+		for k, wrap := range outer.wraps[n] {
 			wrap.Tunnel += shape.Overhead
 			wrap.Shapers = slices.Clone(wrap.Shapers)
 			for i := range wrap.Shapers {
@@ -151,7 +150,7 @@ func (f index) segmentsFrom(host *Host, from End) (list []segment) {
 			for n := a.node; n != nil; n = n.before {
 				s.ends = append(s.ends, n.end)
 				if len(s.ends)%2 == 0 { // where the link begins
-					s.wraps = append(s.wraps, Wrap{VLANs: len(n.tags)})
+					s.wraps = append(s.wraps, Wrap{From: n.end, VLANs: len(n.tags)})
 				}
 			}
 			slices.Reverse(s.ends)

@@ -22,8 +22,8 @@ type Flow struct {
 	// is 0 without devices; Shaped, VLANs and Tunnel are decided link by link.
 	Frame     Frame
 	DeviceMTU int
-	// Wraps are what its frames have besides on the links that leave some ends.
-	Wraps map[topology.End]topology.Wrap
+	// Wraps are what its frames have besides on each link of each path; nil: nothing.
+	Wraps [][]topology.Wrap
 	// Cap is the least of its own caps; 0: it has none.
 	Cap unit.BitRate
 	// Transactions: it carries requests and responses, which wait for each other,
@@ -31,6 +31,16 @@ type Flow struct {
 	Transactions bool
 	// Several: it is all connections of a program, which may take all of its paths at once.
 	Several bool
+}
+
+// On is the flow with one of its Paths alone.
+func (f Flow) On(path []topology.End) Flow {
+	i := slices.IndexFunc(f.Paths, func(p []topology.End) bool { return slices.Equal(p, path) })
+	f.Paths = f.Paths[i : i+1]
+	if f.Wraps != nil {
+		f.Wraps = f.Wraps[i : i+1]
+	}
+	return f
 }
 
 // NewFlow describes one connection that sends from a host's source address
@@ -84,7 +94,7 @@ func (n Network) Flow(f Flow) Limit {
 	if f.Several && len(f.Paths) > 1 {
 		return n.Aggregate([]Flow{f})
 	}
-	for _, path := range f.Paths {
+	for path := range f.Paths {
 		bps, reason := n.path(f, path)
 		if math.IsInf(bps, 1) {
 			return Limit{}
@@ -100,16 +110,16 @@ func (n Network) Flow(f Flow) Limit {
 const noBulk = "none: no limit is computed for transactions"
 
 // path is the limit of one flow on one path, +Inf when nothing limits it.
-func (n Network) path(f Flow, path []topology.End) (float64, string) {
+func (n Network) path(f Flow, path int) (float64, string) {
 	bps, why := math.Inf(1), ""
 	if f.Cap > 0 {
 		bps, why = float64(f.Cap), flowCap+unit.FormatRate(float64(f.Cap))
 	}
-	frame := n.frame(f, path)
+	frame := n.frame(f, f.Paths[path])
 	crossed := map[topology.End]float64{}
 	for _, c := range n.linkDirections(f, path) {
 		crossed[c.from]++
-		frame = c.of(f, frame)
+		frame = c.of(frame)
 		price := frame.Fraction() / crossed[c.from]
 		if here := c.rate * price; c.rate > 0 && here < bps {
 			bps, why = here, linkTerm(c.rate, price, frame)
@@ -180,34 +190,36 @@ type linkDirection struct {
 	from   topology.End
 	rate   float64
 	shaped bool
-	// shaper and overhead are as in Frame.
-	shaper   string
-	overhead int
-	// tunnel is what tunnels add to each frame at a device.
-	tunnel int
+	// shaper and overhead, and of the path's frames vlans and tunnel, are as in Frame.
+	shaper                  string
+	overhead, vlans, tunnel int
 }
 
 // of is a flow's frame as this direction counts it.
-func (d linkDirection) of(flow Flow, f Frame) Frame {
-	f.Shaped, f.Shaper, f.Overhead = d.shaped, d.shaper, d.overhead
-	wrap := flow.Wraps[d.from]
-	f.VLANs, f.Tunnel = wrap.VLANs, wrap.Tunnel+d.tunnel
+func (d linkDirection) of(f Frame) Frame {
+	f.Shaped, f.Shaper, f.Overhead, f.VLANs, f.Tunnel = d.shaped, d.shaper, d.overhead, d.vlans, d.tunnel
 	return f
 }
 
-// linkDirections are those of a flow's path, each behind the shapers of the devices before it.
-func (n Network) linkDirections(f Flow, path []topology.End) []linkDirection {
+// linkDirections are those of one of a flow's paths, each behind the shapers of the devices
+// before it.
+func (n Network) linkDirections(f Flow, number int) []linkDirection {
 	var list []linkDirection
+	path := f.Paths[number]
 	for i := 0; i+1 < len(path); i++ {
 		link, ok := n.Topology.LinkAt(path[i])
 		if !ok || link.Other(path[i]) != path[i+1] {
 			continue // inside a switch or a router
 		}
-		for _, s := range f.Wraps[path[i]].Shapers {
+		var wrap topology.Wrap
+		if f.Wraps != nil {
+			wrap = f.Wraps[number][i/2]
+		}
+		for _, s := range wrap.Shapers {
 			list = append(list, linkDirection{from: s.At, rate: float64(s.Rate), shaped: true, shaper: s.Kind + " on " + s.At.String(), overhead: s.Overhead, tunnel: s.Tunnel})
 		}
 		shape := link.Towards(path[i])
-		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.Shaped(*link), overhead: shape.Overhead}
+		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.Shaped(*link), overhead: shape.Overhead, vlans: wrap.VLANs, tunnel: wrap.Tunnel}
 		if shape.Shaper != "" {
 			d.shaper = shape.Shaper + " on " + path[i].String()
 		}
@@ -273,17 +285,17 @@ type row struct {
 func (p *programme) add(c *class) {
 	own := row{terms: map[int]float64{}, count: c.count}
 	single, singleWhy := 0.0, ""
-	for _, path := range c.flow.Paths {
+	for path, ends := range c.flow.Paths {
 		column := p.columns
 		p.columns++
 		own.terms[column] = 1
-		frame := p.network.frame(c.flow, path)
+		frame := p.network.frame(c.flow, ends)
 		for at, cross := range p.network.linkDirections(c.flow, path) {
 			if cross.rate <= 0 {
 				continue
 			}
 			i, ok := p.rowOf[cross.from]
-			frame = cross.of(c.flow, frame)
+			frame = cross.of(frame)
 			if !ok {
 				i = len(p.rows)
 				p.rowOf[cross.from] = i

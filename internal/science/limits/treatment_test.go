@@ -157,6 +157,52 @@ workload: {flows: [{from: a, to: b, destination: 10.0.0.2}, {from: a, to: b, des
 	}
 }
 
+// TestShapersOfPaths: each of several paths over one interface has the shapers of its own VLAN.
+func TestShapersOfPaths(t *testing.T) {
+	over, planned := planOf(t, `study: paths
+topology:
+  hosts:
+    a:
+      interfaces: {eth0: {}, eth0.10: {vlan: 10, addresses: [10.0.10.1/24]}, eth0.20: {vlan: 20, addresses: [10.0.20.1/24]}}
+      routes: [{to: 10.9.0.0/24, nexthops: [{via: 10.0.10.2}, {via: 10.0.20.2}]}]
+    b:
+      interfaces:
+        eth0: {addresses: [10.9.0.2/24]}
+        eth1: {}
+        eth0.10: {vlan: 10, addresses: [10.0.10.2/24]}
+        eth1.20: {vlan: 20, addresses: [10.0.20.2/24]}
+  switches: {s: {}}
+  links: [{from: a, to: s, rate: 1gbit}, {from: b.eth0, to: s, rate: 1gbit}, {from: b.eth1, to: s, rate: 1gbit}]
+workload: {flows: [{from: a, to: b, destination: 10.9.0.2, streams: 2}]}
+`)
+	const frame = 1448.0 / 1514
+	for name, c := range map[string]struct {
+		rates            map[string]unit.BitRate
+		all, ten, twenty float64
+	}{
+		"both":   {map[string]unit.BitRate{"eth0.10": 1e8, "eth0.20": 2e8}, 3e8, 1e8, 2e8},
+		"first":  {map[string]unit.BitRate{"eth0.10": 1e8}, 1e9, 1e8, 1e9},
+		"second": {map[string]unit.BitRate{"eth0.20": 2e8}, 1e9, 1e9, 2e8},
+	} {
+		n := Network{Topology: over}
+		for device, rate := range c.rates {
+			n.Topology = n.Topology.WithShaper(topology.End{Node: "a", Interface: device}, "tbf", rate, 0)
+		}
+		flows, err := n.Flows(planned)
+		if err != nil || len(flows) != 2 || len(flows[0].Paths) != 2 {
+			t.Fatalf("%+v, %v", flows, err)
+		}
+		if got := n.Aggregate(flows); math.Abs(got.Bps-c.all*frame) > 1 {
+			t.Errorf("%s: %+v, want %.0f", name, got, c.all*frame)
+		}
+		for i, want := range []float64{c.ten, c.twenty} {
+			if got := n.Flow(flows[0].On(flows[0].Paths[i])); math.Abs(got.Bps-want*frame) > 1 {
+				t.Errorf("%s: on path %d %+v, want %.0f", name, i, got, want*frame)
+			}
+		}
+	}
+}
+
 // planOf is the topology of a study, and the flows of its only treatment.
 func planOf(t *testing.T, text string) (*topology.Topology, []study.PlannedFlow) {
 	t.Helper()

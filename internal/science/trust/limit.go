@@ -83,9 +83,9 @@ func (v view) uncountedHeaders() map[string]float64 {
 			continue // its packets have one segment
 		}
 		wraps, mtu := v.topology.Wraps(f.From, f.SourceAddr(), f.DestinationAddr())
-		for end, wrap := range wraps {
-			link, ok := v.topology.LinkAt(end)
-			if !ok || wrap.Tunnel == 0 || !link.Towards(end).Bucket && !(limits.Network{Topology: v.topology}).Shaped(*link) {
+		for _, wrap := range slices.Concat(wraps...) {
+			link, ok := v.topology.LinkAt(wrap.From)
+			if !ok || wrap.Tunnel == 0 || !link.Towards(wrap.From).Bucket && !(limits.Network{Topology: v.topology}).Shaped(*link) {
 				continue
 			}
 			frame := limits.FrameOf(f)
