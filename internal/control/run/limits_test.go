@@ -93,18 +93,23 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// TestAsFound: a real host's interfaces have the MTU that its agent says.
+// TestAsFound: a real host's interfaces have the MTU and the shaper that its agent says.
 func TestAsFound(t *testing.T) {
 	for via, want := range map[string]int{"via: [env], ": 9000, "": 1500} {
 		p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", via))
 		base, kinds := asFound(&p.Study.Topology, []message.Hello{
-			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth"}}},
+			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth", Shaper: &record.Shaper{Kind: "tbf", RateBps: 5e8, BurstBytes: 100_000, OverheadBytes: 4}}}},
 			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000}, {Interface: "docker0", MTU: 1400}}},
 		})
 		for _, end := range []topology.End{{Node: "a", Interface: "eth0"}, {Node: "b", Interface: "eth0"}} {
 			if got := base.MTUAt(end); got != want {
 				t.Errorf("%q: MTU of %s is %d, want %d", via, end, got, want)
 			}
+		}
+		link, _ := base.LinkAt(topology.End{Node: "a", Interface: "eth0"})
+		out := link.Towards(link.From)
+		if read := out.Rate == 5e8 && out.Burst == 100_000 && out.Overhead == 4 && out.Shaper == "tbf"; read != (via != "") {
+			t.Errorf("%q: out of a.eth0 %+v", via, out)
 		}
 		if kinds[topology.End{Node: "a", Interface: "eth0"}] != "veth" {
 			t.Errorf("kinds %v", kinds)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/unit"
 )
 
 // linked are the names of the host's interfaces that are ends of links.
@@ -94,6 +95,9 @@ func (s Shaper) at(h *Host, p *Interface) Shaper {
 	s.At = End{h.Name, p.Name}
 	return s
 }
+
+// BurstSize is the size of the shaper's token bucket, as of an Impairment.
+func (s Shaper) BurstSize() unit.Bytes { return Impairment{Rate: s.Rate, Burst: s.Burst}.BurstSize() }
 
 // takes are the interfaces with frames of their own to which frames go that arrive at an
 // interface with a link, with these tags.

@@ -61,6 +61,7 @@ type Interface struct {
 type Shaper struct {
 	Kind     string       `json:"kind"`
 	Rate     unit.BitRate `json:"rate"`
+	Burst    unit.Bytes   `json:"burst,omitempty"`
 	Overhead int          `json:"overhead_bytes,omitempty"`
 	// At is the device, and Tunnel the bytes that the frames of a path have there of tunnels.
 	At     End `json:"-"`

@@ -77,7 +77,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	shape := func(p *Interface) {
 		p.Shaper = nil
 		if q := s.Qdisc; q.Rate != 0 {
-			p.Shaper = &Shaper{Kind: q.Kind, Rate: q.Rate}
+			p.Shaper = &Shaper{Kind: q.Kind, Rate: q.Rate, Burst: q.Burst}
 		}
 	}
 	if q := s.Qdisc; q != nil && !h.changeDevice(q.Interface, shape) {
@@ -137,14 +137,14 @@ const (
 
 // WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
 // interface that sends; t is not changed. A link that is slower keeps its rate.
-func (t *Topology) WithShaper(at End, kind string, rate unit.BitRate, overhead int) *Topology {
+func (t *Topology) WithShaper(at End, s Shaper) *Topology {
 	w := &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links), t.ImpairedBy}
-	if h, ok := w.Host(at.Node); ok && h.changeDevice(at.Interface, func(p *Interface) { p.Shaper = &Shaper{Kind: kind, Rate: rate, Overhead: overhead} }) {
+	if h, ok := w.Host(at.Node); ok && h.changeDevice(at.Interface, func(p *Interface) { p.Shaper = &s }) {
 		return w
 	}
 	w.changeDirection(at, func(out *Impairment) {
-		if out.Rate == 0 || rate <= out.Rate {
-			out.Rate, out.Bucket, out.Shaper, out.Overhead = rate, true, kind, overhead
+		if out.Rate == 0 || s.Rate <= out.Rate {
+			out.Rate, out.Burst, out.Bucket, out.Shaper, out.Overhead = s.Rate, s.Burst, true, s.Kind, s.Overhead
 		}
 	})
 	return w

@@ -119,7 +119,7 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 			t.Errorf("%v: %+v, want %.0f: %s", c.settings, got, c.want, c.why)
 		}
 	}
-	read := over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "htb", 2e9, 4)
+	read := over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "htb", Rate: 2e9, Overhead: 4})
 	if got := (Network{Topology: read}).Planned(planned); math.Abs(got.Bps-2e9*8948/9018) > 1 {
 		t.Errorf("with a shaper that was read: %+v", got)
 	}
@@ -146,7 +146,7 @@ topology:
   links: [{from: a.eth0, to: b.eth0, rate: 10gbit}]
 workload: {flows: [{from: a, to: b, destination: 10.0.0.2}, {from: a, to: b, destination: 10.7.0.2}]}
 `)
-	network := Network{Topology: over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, "tbf", 1e9, 0)}
+	network := Network{Topology: over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "tbf", Rate: 1e9})}
 	beside, through := network.Planned(planned[:1]), network.Planned(planned[1:])
 	if through.Bps >= beside.Bps || through.Bps == 0 {
 		t.Errorf("%+v through the tunnel, %+v beside it", through, beside)
@@ -186,7 +186,7 @@ workload: {flows: [{from: a, to: b, destination: 10.9.0.2, streams: 2}]}
 	} {
 		n := Network{Topology: over}
 		for device, rate := range c.rates {
-			n.Topology = n.Topology.WithShaper(topology.End{Node: "a", Interface: device}, "tbf", rate, 0)
+			n.Topology = n.Topology.WithShaper(topology.End{Node: "a", Interface: device}, topology.Shaper{Kind: "tbf", Rate: rate})
 		}
 		flows, err := n.Flows(planned)
 		if err != nil || len(flows) != 2 || len(flows[0].Paths) != 2 {

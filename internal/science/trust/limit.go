@@ -83,15 +83,20 @@ func (v view) uncountedHeaders() map[string]float64 {
 			continue // its packets have one segment
 		}
 		wraps, mtu := v.topology.Wraps(f.From, f.SourceAddr(), f.DestinationAddr())
+		most := 0 // bytes of tunnels in a token bucket
 		for _, wrap := range slices.Concat(wraps...) {
 			link, ok := v.topology.LinkAt(wrap.From)
-			if !ok || wrap.Tunnel == 0 || !link.Towards(wrap.From).Bucket && !(limits.Network{Topology: v.topology}).Shaped(*link) {
-				continue
+			if ok && (link.Towards(wrap.From).Bucket || (limits.Network{Topology: v.topology}).Shaped(*link)) {
+				most = max(most, wrap.Tunnel)
 			}
+			for _, s := range wrap.Shapers {
+				most = max(most, s.Tunnel)
+			}
+		}
+		if most > 0 {
 			frame := limits.FrameOf(f)
-			frame.MTU, frame.Tunnel, frame.Shaped = cmp.Or(frame.MTU, mtu), wrap.Tunnel, true
-			share := float64(frame.Wire())/float64(frame.Payload()+frame.Packets()*counted) - 1
-			shares[f.ID] = max(shares[f.ID], share)
+			frame.MTU, frame.Tunnel, frame.Shaped = cmp.Or(frame.MTU, mtu), most, true
+			shares[f.ID] = float64(frame.Wire())/float64(frame.Payload()+frame.Packets()*counted) - 1
 		}
 	}
 	return shares
@@ -167,23 +172,54 @@ type bucket struct {
 	bytes float64
 }
 
-// bucket is the largest bucket on a flow's path, and of equal ones the last: the most
-// that a shaper had saved up for the path when the window began.
-func (v view) bucket(f record.Flow) (b bucket) {
-	if v.topology == nil {
-		for load := range limits.Loads(v.Hosts, nil) {
-			if size := float64(load.Shape.BurstSize()); load.At.Node == f.From && size >= b.bytes {
-				b = bucket{load.At, size}
-			}
-		}
-		return b
-	}
-	for _, end := range f.Ends() {
-		if l, known := v.topology.LinkAt(end); known && float64(l.Towards(end).BurstSize()) >= b.bytes {
-			b = bucket{end, float64(l.Towards(end).BurstSize())}
-		}
+// larger is the larger of two buckets, and of equal ones that of size bytes.
+func (b bucket) larger(at topology.End, size unit.Bytes) bucket {
+	if float64(size) >= b.bytes {
+		return bucket{at, float64(size)}
 	}
 	return b
+}
+
+// bucket is the largest of a flow's buckets.
+func (v view) bucket(f record.Flow) bucket {
+	return slices.MaxFunc(v.buckets(f), func(a, b bucket) int { return cmp.Compare(a.bytes, b.bytes) })
+}
+
+// buckets are, of each path that a flow may have taken, the largest bucket, and of equal ones
+// the last: the most that a shaper had saved up for the path when the window began.
+func (v view) buckets(f record.Flow) (list []bucket) {
+	var links bucket
+	if v.topology == nil {
+		for load := range limits.Loads(v.Hosts, nil) {
+			if load.At.Node == f.From {
+				links = links.larger(load.At, load.Shape.BurstSize())
+			}
+		}
+		return []bucket{links}
+	}
+	ends := f.Ends()
+	for _, end := range ends {
+		if l, known := v.topology.LinkAt(end); known {
+			links = links.larger(end, l.Towards(end).BurstSize())
+		}
+	}
+	wraps, _ := v.topology.Wraps(f.From, f.SourceAddr(), f.DestinationAddr())
+	for _, path := range wraps {
+		if len(ends) > 0 && slices.ContainsFunc(path, func(w topology.Wrap) bool { return !slices.Contains(ends, w.From) }) {
+			continue
+		}
+		b := links
+		for _, wrap := range path {
+			for _, s := range wrap.Shapers {
+				b = b.larger(s.At, s.BurstSize())
+			}
+		}
+		list = append(list, b)
+	}
+	if list == nil {
+		list = []bucket{links}
+	}
+	return list
 }
 
 // saved is what all flows together may have had at the window's begin beyond what
@@ -194,9 +230,11 @@ func (v view) saved() float64 {
 	counted := map[topology.End]bool{}
 	for _, f := range v.Flows {
 		total += v.unread(f) + v.absorbed(f) + paced(f)
-		if b := v.bucket(f); !counted[b.at] {
-			counted[b.at] = true
-			total += b.bytes
+		for _, b := range v.buckets(f) {
+			if !counted[b.at] {
+				counted[b.at] = true
+				total += b.bytes
+			}
 		}
 	}
 	return total

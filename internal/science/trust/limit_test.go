@@ -8,6 +8,7 @@ import (
 
 	"linerate/internal/model/device"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/sciencetest"
@@ -100,6 +101,44 @@ func TestBucketOfShaper(t *testing.T) {
 	}
 	if b := v.bucket(record.Flow{From: "server", To: "client"}); b.bytes != 0 {
 		t.Errorf("of a host without a shaper: %+v", b)
+	}
+}
+
+// TestBucketOfDevice: a flow has the bucket of the device that it leaves by, and where it may
+// have left by either of two, all flows together have both.
+func TestBucketOfDevice(t *testing.T) {
+	vlan := func(tag device.VLAN, host byte) topology.Interface {
+		a := netip.AddrFrom4([4]byte{10, 0, byte(tag), host})
+		return topology.Interface{Name: fmt.Sprintf("eth0.%d", tag), Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}, Device: device.Device{VLAN: &tag}}
+	}
+	both := netip.MustParseAddr("10.9.0.2")
+	over := &topology.Topology{
+		Hosts: []topology.Host{
+			{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}, vlan(10, 1), vlan(20, 1)},
+				Routes: []setting.Route{{To: "10.9.0.0/24", Nexthops: []setting.Nexthop{{Via: "10.0.10.2"}, {Via: "10.0.20.2"}}}}},
+			{Name: "b", Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: both, Last: both, Bits: 24}}}, vlan(10, 2), vlan(20, 2)}},
+		},
+		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9, Burst: 50_000}}},
+	}
+	over = over.With([]setting.Setting{{Host: "a", Qdisc: &setting.Qdisc{Interface: "eth0.10", Kind: "tbf", Rate: 1e8, Burst: 100_000}}})
+	over = over.WithShaper(topology.End{Node: "a", Interface: "eth0.20"}, topology.Shaper{Kind: "tbf", Rate: 1e8, Burst: 100_000})
+	flow := func(from, to, destination string, path ...string) record.Flow {
+		return record.Flow{From: from, To: to, Destination: destination + ":5201", Path: path, ArrivedBytes: 1}
+	}
+	for name, c := range map[string]struct {
+		flow       record.Flow
+		own, saved float64
+	}{
+		"by a device":            {flow("a", "b", "10.0.10.2", "a.eth0", "b.eth0"), 100_000, 100_000},
+		"by the other":           {flow("a", "b", "10.0.20.2", "a.eth0", "b.eth0"), 100_000, 100_000},
+		"by either":              {flow("a", "b", "10.9.0.2"), 100_000, 200_000},
+		"by another path":        {flow("a", "b", "10.0.10.2", "a.eth1", "b.eth0"), 50_000, 50_000},
+		"in the other direction": {flow("b", "a", "10.0.10.1", "b.eth0", "a.eth0"), 50_000, 50_000},
+	} {
+		v := view{Trial: record.Trial{Flows: []record.Flow{c.flow, c.flow}}, topology: over}
+		if own, saved := v.bucket(c.flow).bytes, v.saved(); own != c.own || saved != c.saved {
+			t.Errorf("%s: %.0f of the flow, %.0f of all; want %.0f, %.0f", name, own, saved, c.own, c.saved)
+		}
 	}
 }
 
@@ -249,7 +288,8 @@ func TestTunnelInBucket(t *testing.T) {
 	host := func(n byte) topology.Host {
 		under, over := netip.AddrFrom4([4]byte{10, 0, 0, n}), netip.AddrFrom4([4]byte{10, 7, 0, n})
 		return topology.Host{Name: fmt.Sprintf("h%d", n), Interfaces: []topology.Interface{
-			{Name: "eth0", Addresses: []topology.Address{{First: under, Last: under, Bits: 24}}},
+			{Name: "eth0"},
+			{Name: "bond0", Addresses: []topology.Address{{First: under, Last: under, Bits: 24}}, Device: device.Device{Bond: &device.Bond{Members: []string{"eth0"}}}},
 			{Name: "vxlan0", Addresses: []topology.Address{{First: over, Last: over, Bits: 24}},
 				Device: device.Device{VXLAN: &device.VXLAN{ID: 7, Local: under, Remote: netip.AddrFrom4([4]byte{10, 0, 0, 3 - n})}}},
 		}}
@@ -257,13 +297,18 @@ func TestTunnelInBucket(t *testing.T) {
 	for name, c := range map[string]struct {
 		network string
 		via     []string
+		shaped  string // a device
 		share   float64
 		pass    bool
 	}{
-		"through the tunnel":               {"10.7.0", nil, carried, true},
-		"faster than that":                 {"10.7.0", nil, carried * 1.005, false},
-		"beside the tunnel":                {"10.0.0", nil, carried, false},
-		"through the tunnel over Ethernet": {"10.7.0", []string{"ssh"}, carried, false},
+		"through the tunnel":                    {"10.7.0", nil, "", carried, true},
+		"faster than that":                      {"10.7.0", nil, "", carried * 1.005, false},
+		"beside the tunnel":                     {"10.0.0", nil, "", carried, false},
+		"through the tunnel over Ethernet":      {"10.7.0", []string{"ssh"}, "", carried, false},
+		"through the tunnel over a shaped bond": {"10.7.0", []string{"ssh"}, "bond0", carried, true},
+		"faster than that over a shaped bond":   {"10.7.0", []string{"ssh"}, "bond0", carried * 1.005, false},
+		"beside the tunnel over a shaped bond":  {"10.0.0", []string{"ssh"}, "bond0", carried, false},
+		"through a shaped tunnel over Ethernet": {"10.7.0", []string{"ssh"}, "vxlan0", carried, false},
 	} {
 		over := topology.Topology{Hosts: []topology.Host{host(1), host(2)}, Links: []topology.Link{{
 			From: topology.End{Node: "h1", Interface: "eth0"}, To: topology.End{Node: "h2", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9, Burst: 1},
@@ -273,7 +318,8 @@ func TestTunnelInBucket(t *testing.T) {
 			ID: "f1", From: "h1", To: "h2", Source: c.network + ".1:40001", Destination: c.network + ".2:5201", Connected: true,
 			SenderInfo: &record.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8, GoodputBps: 9e8 * c.share,
 		}}}
-		if got := checkOf(t, tr, &over, Limit); got.Pass != c.pass {
+		shaped := over.WithShaper(topology.End{Node: "h1", Interface: c.shaped}, topology.Shaper{Kind: "tbf", Rate: 1e9, Burst: 1})
+		if got := checkOf(t, tr, shaped, Limit); got.Pass != c.pass {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
