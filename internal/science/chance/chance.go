@@ -148,16 +148,12 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 	var intended, open, held []limits.Flow
 	lost := slices.ContainsFunc(routes, func(r route) bool { return r.by != "" && !r.connected })
 	for _, r := range routes {
-		one := limits.Flow{Paths: r.intended, Frame: r.frame, Cap: unit.BitRate(r.capBps)}
-		intended = append(intended, one)
-		one.Paths = r.paths
-		open = append(open, one)
+		intended, open = append(intended, r.over(r.intended...)), append(open, r.over(r.paths...))
 		// A flow that may take any of its paths is held to the links of all of them: what
 		// is shared so can be carried whichever each takes. Where one did not connect by
 		// its path, none need have.
-		one.Paths = [][]topology.End{union(r.paths)}
 		if r.connected && !(lost && r.by != "") {
-			held = append(held, one)
+			held = append(held, r.over(union(r.paths)))
 		}
 	}
 	n := limits.Network{Topology: over}
@@ -174,15 +170,44 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 	return b
 }
 
-// union has each link of the paths as often as the path that crosses it most.
-func union(paths [][]topology.End) (all []topology.End) {
+// over is a flow of the route that takes one of these paths.
+func (r route) over(paths ...path) limits.Flow {
+	f := limits.Flow{Frame: r.frame, DeviceMTU: r.mtu, Cap: unit.BitRate(r.capBps)}
+	for _, p := range paths {
+		if f.Paths = append(f.Paths, p.ends); p.wraps != nil {
+			f.Wraps = append(f.Wraps, p.wraps)
+		}
+	}
+	return f
+}
+
+// union has each link of the paths, and each shaper of a device, as often as the path that
+// crosses it most.
+func union(paths []path) (all path) {
 	most := map[topology.End]int{}
-	for _, path := range paths {
+	for _, p := range paths {
 		crossed := map[topology.End]int{}
-		for i := 0; i+1 < len(path); i += 2 {
-			if crossed[path[i]]++; crossed[path[i]] > most[path[i]] {
-				most[path[i]]++
-				all = append(all, path[i], path[i+1])
+		more := func(at topology.End) bool {
+			if crossed[at]++; crossed[at] <= most[at] {
+				return false
+			}
+			most[at]++
+			return true
+		}
+		for i := 0; i+1 < len(p.ends); i += 2 {
+			var wrap topology.Wrap
+			if p.wraps != nil {
+				wrap = p.wraps[i/2]
+				wrap.Shapers = slices.DeleteFunc(slices.Clone(wrap.Shapers), func(s topology.Shaper) bool { return !more(s.At) })
+			}
+			switch {
+			case more(p.ends[i]):
+				if all.ends = append(all.ends, p.ends[i], p.ends[i+1]); p.wraps != nil {
+					all.wraps = append(all.wraps, wrap)
+				}
+			case len(wrap.Shapers) > 0: // of another device on the same link
+				at := slices.IndexFunc(all.wraps, func(w topology.Wrap) bool { return w.From == p.ends[i] })
+				all.wraps[at].Shapers = append(all.wraps[at].Shapers, wrap.Shapers...)
 			}
 		}
 	}
@@ -229,11 +254,18 @@ func placements(n limits.Network, routes []route, most float64) (ecmp.Distributi
 	}
 	passed := map[topology.End]int{}
 	var links ecmp.Links
-	for i, path := range first.paths {
-		for _, end := range path {
+	for i, p := range first.paths {
+		for _, end := range p.ends {
 			passed[end]++
 		}
-		links = append(links, ecmp.Link{RateBps: n.Flow(limits.Flow{Paths: [][]topology.End{path}, Frame: first.frame}).Bps, Weight: first.shares[i]})
+		for _, wrap := range p.wraps {
+			for _, s := range wrap.Shapers {
+				passed[s.At]++
+			}
+		}
+		alone := first.over(p)
+		alone.Cap = 0
+		links = append(links, ecmp.Link{RateBps: n.Flow(alone).Bps, Weight: first.shares[i]})
 	}
 	for _, paths := range passed {
 		if paths > 1 && paths < len(first.paths) {

@@ -1,13 +1,16 @@
 package chance
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
@@ -222,9 +225,71 @@ func TestSpan(t *testing.T) {
 func TestUnion(t *testing.T) {
 	end := func(node string) topology.End { return topology.End{Node: node} }
 	shared, twice := []topology.End{end("a"), end("b")}, []topology.End{end("c"), end("d"), end("e"), end("f"), end("c"), end("d")}
-	got := union([][]topology.End{slices.Concat(shared, twice), slices.Concat(shared, twice[:4])})
-	if want := slices.Concat(shared, twice); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	got := union([]path{{ends: slices.Concat(shared, twice)}, {ends: slices.Concat(shared, twice[:4])}})
+	if want := slices.Concat(shared, twice); !slices.Equal(got.ends, want) {
+		t.Errorf("%v, want %v", got.ends, want)
+	}
+	// The shaper of a bond is before each of its members, those of two VLANs are before one link.
+	wrap := func(from string, shapers ...string) topology.Wrap {
+		w := topology.Wrap{From: end(from)}
+		for _, s := range shapers {
+			w.Shapers = append(w.Shapers, topology.Shaper{At: end(s)})
+		}
+		return w
+	}
+	for name, c := range map[string]struct{ paths, want []path }{
+		"bond": {[]path{{twice[:2], []topology.Wrap{wrap("c", "bond")}}, {twice[2:4], []topology.Wrap{wrap("e", "bond")}}},
+			[]path{{twice[:4], []topology.Wrap{wrap("c", "bond"), wrap("e")}}}},
+		"VLANs": {[]path{{shared, []topology.Wrap{wrap("a", "5")}}, {shared, []topology.Wrap{wrap("a", "6")}}},
+			[]path{{shared, []topology.Wrap{wrap("a", "5", "6")}}}},
+	} {
+		if got := union(c.paths); fmt.Sprint(got) != fmt.Sprint(c.want[0]) {
+			t.Errorf("%s: %v, want %v", name, got, c.want[0])
+		}
+	}
+}
+
+// TestShaperOfDevice: where the shaper of a bond holds all flows, the member that each takes
+// leaves nothing to chance; where it does not, what the members carry does.
+func TestShaperOfDevice(t *testing.T) {
+	s, problems := study.Parse("bond.yaml", []byte(`study: bond
+question: x
+topology:
+  hosts:
+    a: {interfaces: {eth0: {}, eth1: {}, bond0: {bond: {members: [eth0, eth1], mode: balance-xor, xmit_hash_policy: layer3+4}, addresses: [10.0.0.1/24]}}}
+    b: {interfaces: {eth0: {}, eth1: {}, bond0: {bond: {members: [eth0, eth1], mode: balance-xor}, addresses: [10.0.0.2/24]}}}
+  links: [{from: a.eth0, to: b.eth0, rate: 1gbit}, {from: a.eth1, to: b.eth1, rate: 1gbit}]
+workload: {flows: [{from: a, to: b, streams: 2}]}
+`))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for _, c := range []struct {
+		rate        unit.BitRate
+		least, most float64 // 0: nothing is left to chance
+	}{{500e6, 0, 0}, {1500e6, 1e9, 1500e6}, {0, 1e9, 2e9}} {
+		over := &s.Topology
+		if c.rate > 0 {
+			over = over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "tbf", Rate: c.rate})
+		}
+		trial := record.Trial{Treatment: "x", WindowS: 1}
+		var planned []limits.Flow
+		for i := range 2 {
+			f := record.Flow{From: "a", To: "b", Connected: true, Paths: 2, SourcePorts: "drawn", Source: fmt.Sprint("10.0.0.1:", 40000+i), Destination: "10.0.0.2:5201"}
+			trial.Flows = append(trial.Flows, f)
+			l, err := limits.NewFlow(over, "a", f.SourceAddr(), f.DestinationAddr(), flow.Spec{Protocol: flow.TCP})
+			if err != nil {
+				t.Fatal(err)
+			}
+			planned = append(planned, l)
+		}
+		trial.LimitBps = limits.Network{Topology: over}.Aggregate(planned).Bps
+		got := of(&trial, over, map[string]bounds{})
+		if (got == nil) != (c.most == 0) {
+			t.Errorf("%v: %+v", c.rate, got)
+		} else if got != nil && (math.Abs(got.LeastBps-c.least*1448/1538) > 5e6+c.least*0.03 || math.Abs(got.MostBps-trial.LimitBps) > 1) {
+			t.Errorf("%v: %+v, limit %g", c.rate, got, trial.LimitBps)
+		}
 	}
 }
 
@@ -268,7 +333,7 @@ func TestNeverAboveTheTruth(t *testing.T) {
 			var flows []limits.Flow
 			for i, r := range routes {
 				chance *= r.shares[at[i]]
-				flows = append(flows, limits.Flow{Paths: r.paths[at[i] : at[i]+1], Frame: r.frame, Cap: unit.BitRate(r.capBps)})
+				flows = append(flows, r.over(r.paths[at[i]]))
 			}
 			carried := limits.Network{Topology: &over}.Aggregate(flows).Bps
 			if carried < b.least*(1-1e-6) {

@@ -18,11 +18,18 @@ import (
 // an entry here.
 var mechanisms = []func(*scene, *record.Flow, *route){hash, arp}
 
+// path is one that a flow may take, and what its frames have beside IP on each link; nil:
+// nothing.
+type path struct {
+	ends  []topology.End
+	wraps []topology.Wrap
+}
+
 // route is what a flow may take.
 type route struct {
 	// intended are the paths of the topology, paths those that it may take in the
 	// state of the hosts.
-	intended, paths [][]topology.End
+	intended, paths []path
 	// shares are the chances of the paths; nil: theory does not know them.
 	shares []float64
 	// by says among what chance chooses, and choices are these; empty: the path is the same
@@ -31,6 +38,7 @@ type route struct {
 	choices   []string
 	capBps    float64
 	frame     limits.Frame
+	mtu       int // smallest of the devices on the paths; 0: none
 	connected bool
 }
 
@@ -50,8 +58,9 @@ type pair struct {
 }
 
 type walked struct {
-	paths  [][]topology.End
+	paths  []path
 	shares []float64
+	mtu    int
 }
 
 func newScene(t *record.Trial, over *topology.Topology) *scene {
@@ -72,10 +81,19 @@ func once[K comparable, V any](known map[K]V, key K, find func() V) V {
 func (s *scene) route(f *record.Flow) (route, bool) {
 	key := pair{f.From, f.SourceAddr(), f.DestinationAddr()}
 	w := once(s.walked, key, func() (w walked) {
-		w.paths, w.shares, _ = s.over.PathShares(key.from, key.source, key.destination)
+		paths, shares, _ := s.over.PathShares(key.from, key.source, key.destination)
+		wraps, mtu := s.over.Wraps(key.from, key.source, key.destination)
+		for i, ends := range paths {
+			p := path{ends: ends}
+			if wraps != nil {
+				p.wraps = wraps[i]
+			}
+			w.paths = append(w.paths, p)
+		}
+		w.shares, w.mtu = shares, mtu
 		return w
 	})
-	r := route{intended: w.paths, paths: w.paths, shares: w.shares, capBps: f.CapBps(), frame: limits.FrameOf(*f), connected: f.Connected && f.Error == ""}
+	r := route{intended: w.paths, paths: w.paths, shares: w.shares, capBps: f.CapBps(), frame: limits.FrameOf(*f), mtu: w.mtu, connected: f.Connected && f.Error == ""}
 	for _, leave := range mechanisms {
 		leave(s, f, &r)
 	}
@@ -89,26 +107,26 @@ func hash(s *scene, f *record.Flow, r *route) {
 	if len(r.paths) < 2 || r.shares == nil {
 		return
 	}
-	draws := func(path, other []topology.End) bool {
-		at := parting(path, other)
-		if _, bond, is := s.over.Device(path[at]); is && bond.Spread != nil {
+	draws := func(ends, other []topology.End) bool {
+		at := parting(ends, other)
+		if _, bond, is := s.over.Device(ends[at]); is && bond.Spread != nil {
 			return bond.Spread.Hashes().Ports
 		}
-		_, ok := s.over.Host(path[at].Node)
-		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, s.over, path[at].Node, *f)
+		_, ok := s.over.Host(ends[at].Node)
+		return ok && f.SourcePorts != flow.PortsEven && ecmp.PerConnection(s.trial, s.over, ends[at].Node, *f)
 	}
-	var paths [][]topology.End
+	var paths []path
 	var shares []float64
-	for i, path := range r.paths {
-		if taken := f.Ends(); !f.Placed() || slices.Equal(path, taken) || draws(path, taken) {
-			paths, shares = append(paths, path), append(shares, r.shares[i])
+	for i, p := range r.paths {
+		if taken := f.Ends(); !f.Placed() || slices.Equal(p.ends, taken) || draws(p.ends, taken) {
+			paths, shares = append(paths, p), append(shares, r.shares[i])
 		}
 	}
 	if len(paths) > 0 {
 		r.paths, r.shares = paths, shares
 	}
-	first := r.paths[0]
-	if slices.ContainsFunc(r.paths[1:], func(path []topology.End) bool { return draws(path, first) }) {
+	first := r.paths[0].ends
+	if slices.ContainsFunc(r.paths[1:], func(p path) bool { return draws(p.ends, first) }) {
 		r.open("equal-cost paths")
 		for i := range r.paths {
 			r.choices = append(r.choices, strconv.Itoa(i))
@@ -117,9 +135,9 @@ func hash(s *scene, f *record.Flow, r *route) {
 }
 
 // parting is where a path leaves another one.
-func parting(path, other []topology.End) int {
+func parting(ends, other []topology.End) int {
 	at := 0
-	for at < len(path)-1 && at < len(other) && path[at] == other[at] {
+	for at < len(ends)-1 && at < len(other) && ends[at] == other[at] {
 		at++
 	}
 	return at
@@ -129,28 +147,28 @@ func parting(path, other []topology.End) int {
 // sender, or the last router, may have learned for the receiver's address. Where its
 // packets leave a host is the route's matter, and no chance.
 func arp(s *scene, f *record.Flow, r *route) {
-	var paths [][]topology.End
+	var paths []path
 	var choices []string
-	for _, path := range r.paths {
-		out := len(path) - 2
-		for out > 0 && !s.isHost(path[out].Node) {
+	for _, p := range r.paths {
+		out := len(p.ends) - 2
+		for out > 0 && !s.isHost(p.ends[out].Node) {
 			out--
 		}
-		peer := path[out].Node
+		peer := p.ends[out].Node
 		names := once(s.entered, pair{from: peer, destination: f.DestinationAddr()}, func() []string {
 			return s.ingress.Interfaces(peer, f.To, f.DestinationAddr())
 		})
 		found := false
 		for _, name := range names {
-			if segment := s.segment(path[out], topology.End{Node: f.To, Interface: name}); segment != nil {
-				paths, found = append(paths, slices.Concat(path[:out], segment)), true
+			if segment := s.segment(p.ends[out], topology.End{Node: f.To, Interface: name}); segment != nil {
+				paths, found = append(paths, p.by(segment, out)), true
 				if len(names) > 1 {
 					choices = append(choices, name)
 				}
 			}
 		}
 		if !found {
-			paths = append(paths, path)
+			paths = append(paths, p)
 		}
 	}
 	if len(choices) > 1 {
@@ -158,6 +176,21 @@ func arp(s *scene, f *record.Flow, r *route) {
 		r.choices, r.shares = append(r.choices, choices...), nil
 	}
 	r.paths = paths
+}
+
+// by is the path with another segment behind the device that it leaves an end by.
+func (p path) by(segment []topology.End, from int) path {
+	if slices.Equal(segment, p.ends[from:]) {
+		return p
+	}
+	other := path{ends: slices.Concat(p.ends[:from], segment)}
+	if p.wraps != nil {
+		other.wraps = slices.Clip(p.wraps[:from/2+1])
+		for i := 2; i < len(segment); i += 2 {
+			other.wraps = append(other.wraps, topology.Wrap{From: segment[i]})
+		}
+	}
+	return other
 }
 
 func (s *scene) isHost(node string) bool {
