@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -153,14 +154,16 @@ func (f *exportFlags) writeSnapshots(run *record.Run) error {
 	if err := os.MkdirAll(f.output, 0o755); err != nil {
 		return err
 	}
-	change := func(s record.HostSnapshot) (record.HostSnapshot, error) { return s, nil }
 	if f.redact {
-		var err error
-		if change, err = redaction(); err != nil {
+		var all []*record.HostSnapshot
+		for _, s := range run.Snapshots {
+			all = append(all, s.Before, s.After)
+		}
+		if err := redacted(slices.DeleteFunc(all, func(s *record.HostSnapshot) bool { return s == nil })...); err != nil {
 			return err
 		}
 	}
-	n, err := export.Snapshots(f.output, run, change)
+	n, err := export.Snapshots(f.output, run)
 	if err == nil && n == 0 {
 		err = errors.New("it has no snapshots of hosts")
 	}

@@ -10,11 +10,15 @@ import (
 )
 
 // TestRedactedSnapshots: in all redacted snapshots of a run a host has one name, also as a neighbour
-// and in the names of the files.
+// and in the names of the files. A name that only one snapshot has is replaced in all, but not that
+// of another host's interface.
 func TestRedactedSnapshots(t *testing.T) {
 	at := func(host, neighbour string) *record.HostSnapshot {
 		s := &record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host}, Reading: record.HostReading{Host: host}}
-		s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: neighbour}}
+		s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: neighbour, PortDescription: "eth0"}}
+		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: map[string]string{"nas": "enp1s0", "vault": "eth0"}[host]}}
+		s.State.Resolver = &record.Resolver{Search: map[string][]string{"vault": {"corp.example"}}[host]}
+		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "eth0: no answer of db.corp.example"}}}
 		return s
 	}
 	run := &record.Run{Snapshots: []record.HostSnapshots{
@@ -39,6 +43,9 @@ func TestRedactedSnapshots(t *testing.T) {
 		host, neighbour := s.Reading.Host, s.State.LLDP[0].System
 		if pair := []string{host, neighbour}; !slices.Contains([]string{host + "-before.json", host + "-after.json"}, file.Name()) || host == neighbour || slices.Max(pair) != "host2" || slices.Min(pair) != "host1" {
 			t.Errorf("%s is of %s beside %s", file.Name(), host, neighbour)
+		}
+		if text := s.State.Log.Lines[0].Text; text != "eth0: no answer of db.domain1" || s.State.LLDP[0].PortDescription != "eth0" || !slices.Contains([]string{"enp1s0", "eth0"}, s.Reading.Snapshot.Interfaces[0].Interface) {
+			t.Errorf("%s: %q, %+v, %+v", file.Name(), text, s.State.LLDP, s.Reading.Snapshot.Interfaces)
 		}
 	}
 	if want := []string{"host1-after.json", "host1-before.json", "host2-after.json", "host2-before.json"}; !slices.Equal(names, want) {

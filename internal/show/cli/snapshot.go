@@ -84,11 +84,7 @@ func (f snapshotFlags) check() error {
 
 func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 	if f.redact {
-		change, err := redaction()
-		if err == nil {
-			snapshot, err = change(snapshot)
-		}
-		if err != nil {
+		if err := redacted(&snapshot); err != nil {
 			return err
 		}
 	}
@@ -102,11 +98,11 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 	return nil
 }
 
-// redaction replaces addresses and names, in all snapshots by the same ones.
-func redaction() (func(record.HostSnapshot) (record.HostSnapshot, error), error) {
+// redacted replaces addresses and names in snapshots, in all by the same ones.
+func redacted(list ...*record.HostSnapshot) error {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
-		return nil, err
+		return err
 	}
-	return redact.Snapshots(key), nil
+	return redact.Snapshots(key, list...)
 }

@@ -371,20 +371,15 @@ func JSON(w io.Writer, run *record.Run) error {
 }
 
 // Snapshots writes the run's snapshots of hosts into a directory, HOST-before.json and
-// HOST-after.json, as change makes them, by the names that hosts have then. It returns how
-// many there are.
-func Snapshots(dir string, run *record.Run, change func(record.HostSnapshot) (record.HostSnapshot, error)) (n int, err error) {
+// HOST-after.json, by the names that hosts have in them. It returns how many there are.
+func Snapshots(dir string, run *record.Run) (n int, err error) {
 	for _, s := range run.Snapshots {
 		for i, one := range []*record.HostSnapshot{s.Before, s.After} {
 			if one == nil {
 				continue
 			}
-			changed, err := change(*one)
-			if err != nil {
-				return n, err
-			}
-			name := filepath.Join(dir, filepath.Base(changed.Reading.Host)+"-"+[]string{"before", "after"}[i]+".json")
-			if err := WriteFile(name, func(w io.Writer) error { return Indented(w, changed) }); err != nil {
+			name := filepath.Join(dir, filepath.Base(one.Reading.Host)+"-"+[]string{"before", "after"}[i]+".json")
+			if err := WriteFile(name, func(w io.Writer) error { return Indented(w, one) }); err != nil {
 				return n, err
 			}
 			n++

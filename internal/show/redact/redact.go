@@ -2,18 +2,17 @@
 //
 // Addresses are replaced bit by bit by a function of the key and of the bits before, so that
 // two addresses share as long a prefix afterwards as before (Xu, Fan, Ammar, Moon:
-// "Prefix-Preserving IP Address Anonymization", 2002). MAC addresses keep their vendor. Names
-// of interfaces, programs, kernels and files stay.
+// "Prefix-Preserving IP Address Anonymization", 2002). MAC addresses keep their vendor. What a
+// diagnosis reads stays: names of interfaces, kernels, parameters, programs and files.
 package redact
 
 import (
-	"cmp"
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -23,83 +22,156 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Snapshots returns a function that returns a snapshot with everything replaced, and Redacted
-// set: in all snapshots that it is called with, an address or a name by the same one.
-func Snapshots(key [32]byte) func(record.HostSnapshot) (record.HostSnapshot, error) {
-	return redactor{key: key, names: map[string]string{}}.snapshot
+// Snapshots replaces snapshots by copies with everything replaced, and Redacted set: in all of
+// them an address or a name by the same one.
+func Snapshots(key [32]byte, list ...*record.HostSnapshot) error {
+	r := redactor{key: key, names: map[string]string{}, words: map[string]string{}, count: map[string]int{}}
+	for _, s := range list {
+		redacted, err := r.addresses(*s)
+		if err != nil {
+			return err
+		}
+		redacted.Version, redacted.Host.Kernel, redacted.Redacted = s.Version, s.Host.Kernel, true
+		*s = redacted
+		for _, i := range s.Reading.Snapshot.Interfaces {
+			r.words[i.Interface] = i.Interface
+		}
+		for _, n := range s.State.LLDP {
+			r.words[n.Port] = n.Port
+		}
+		for parameter := range s.State.Parameters {
+			r.words[parameter] = parameter
+		}
+	}
+	for _, visitor := range []func(*string, string){r.learn, r.replace} {
+		for _, s := range list {
+			visit(s, visitor)
+		}
+	}
+	return nil
 }
 
-func (r redactor) snapshot(s record.HostSnapshot) (redacted record.HostSnapshot, err error) {
+// visit visits the texts of a snapshot in which names are replaced, with the kind of name that
+// the text is; empty: it is none, but may have some. All others are names that stay, keywords
+// that diagnosis reads, or the kernel's, such as routes and rules.
+func visit(s *record.HostSnapshot, text func(text *string, kind string)) {
+	each := func(list []string, kind string) {
+		for i := range list {
+			text(&list[i], kind)
+		}
+	}
+	for _, host := range []*string{&s.Reading.Host, &s.Host.Host, &s.Reading.Snapshot.Host} {
+		text(host, "host")
+	}
+	for i := range s.State.LLDP {
+		n := &s.State.LLDP[i]
+		text(&n.System, "host")
+		text(&n.Chassis, "host")
+		text(&n.PortDescription, "description")
+		text(&n.Description, "")
+	}
+	for i := range s.State.Probes {
+		p := &s.State.Probes[i]
+		text(&p.Peer, "host")
+		if p.Reverse != nil {
+			text(&p.Reverse.Name, "host")
+		}
+		each(p.Sent, "")
+		each(p.Missing, "")
+	}
+	if res := s.State.Resolver; res != nil {
+		each(res.Search, "domain")
+	}
+	for i, line := range s.State.Files {
+		if strings.HasPrefix(line.Key, "kernel.") { // kernel.hostname
+			text(&s.State.Files[i].Value, "")
+		}
+	}
+	for _, entries := range [][]record.FDBEntry{s.Reading.Snapshot.FDB, s.Reading.Before.FDB} {
+		for i := range entries {
+			text(&entries[i].Peer, "")
+		}
+	}
+	for _, log := range []*record.KernelLog{s.State.Log, s.Reading.Log} {
+		if log != nil {
+			for i := range log.Lines {
+				text(&log.Lines[i].Text, "")
+			}
+		}
+	}
+}
+
+type redactor struct {
+	key   [32]byte
+	names map[string]string // what replaces a text that is a name
+	words map[string]string // what replaces a name inside a text: itself, if it stays
+	count map[string]int    // of names, by kind
+}
+
+// named reports whether a text is a name to be replaced: no address, nor an interface's.
+func (r redactor) named(text, kind string) bool {
+	_, err := netip.ParseAddr(text)
+	return kind != "" && text != "" && err != nil && !pairs.MatchString(text) && !(kind == "description" && r.words[text] == text)
+}
+
+// learn gives a name a replacement such as host1. A name without a letter may be any number: it
+// is replaced only where it is all of a text.
+func (r redactor) learn(text *string, kind string) {
+	if !r.named(*text, kind) || r.names[*text] != "" {
+		return
+	}
+	r.count[kind]++
+	r.names[*text] = fmt.Sprint(kind, r.count[kind])
+	if r.words[*text] == "" && strings.ContainsFunc(*text, unicode.IsLetter) {
+		r.words[*text] = r.names[*text]
+	}
+}
+
+func (r redactor) replace(text *string, kind string) {
+	if r.named(*text, kind) {
+		*text = r.names[*text]
+	} else {
+		*text = dotted.ReplaceAllStringFunc(*text, r.labels)
+	}
+}
+
+// dotted finds words with hyphens inside that are joined by dots; and addresses, which have
+// been replaced.
+var dotted = regexp.MustCompile(address + `|` + label + `(?:\.` + label + `)*`)
+
+const label = `[\pL\pM\pN_]+(?:-+[\pL\pM\pN_]+)*`
+
+// labels replaces names in words joined by dots: at each word the longest that begins there.
+func (r redactor) labels(text string) string {
+	name, rest, more := strings.Cut(text, ".")
+	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '.') {
+		if known := r.words[text[:end]]; known != "" {
+			name, rest, more = known, strings.TrimPrefix(text[end:], "."), end < len(text)
+			break
+		}
+	}
+	if more {
+		return name + "." + r.labels(rest)
+	}
+	return name
+}
+
+// addresses returns a copy of a snapshot with addresses replaced in every text.
+func (r redactor) addresses(s record.HostSnapshot) (redacted record.HostSnapshot, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return redacted, err
 	}
 	var tree any
-	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&tree); err != nil {
 		return redacted, err
 	}
-	r.name(s.Reading.Host, "host")
-	r.name(s.Host.Host, "host")
-	named := map[string]bool{}
-	for _, n := range s.State.LLDP {
-		named[n.Port] = true
-	}
-	for _, i := range s.Reading.Snapshot.Interfaces {
-		named[i.Interface] = true
-	}
-	for _, n := range s.State.LLDP {
-		r.name(n.System, "host")
-		if !addressed.MatchString(n.Chassis) {
-			r.name(n.Chassis, "host")
-		}
-		if !named[n.PortDescription] { // names of interfaces stay
-			r.name(n.PortDescription, "description")
-		}
-	}
-	for _, p := range s.State.Probes {
-		if _, err := netip.ParseAddr(p.Peer); err != nil {
-			r.name(p.Peer, "host")
-		}
-		if p.Reverse != nil {
-			r.name(p.Reverse.Name, "host")
-		}
-	}
-	if res := s.State.Resolver; res != nil {
-		for _, domain := range res.Search {
-			r.name(domain, "domain")
-		}
-	}
-	r.found = r.tokens()
 	if text, err = json.Marshal(r.value(tree)); err != nil {
 		return redacted, err
 	}
-	if err := json.Unmarshal(text, &redacted); err != nil {
-		return redacted, err
-	}
-	redacted.Schema, redacted.Version, redacted.Redacted = s.Schema, s.Version, true
-	return redacted, nil
-}
-
-type redactor struct {
-	key   [32]byte
-	names map[string]string
-	found *regexp.Regexp // of tokens
-}
-
-// name gives a name a replacement such as host1.
-func (r redactor) name(name, kind string) {
-	if name == "" || r.names[name] != "" {
-		return
-	}
-	n := 1
-	for _, other := range r.names {
-		if strings.HasPrefix(other, kind) {
-			n++
-		}
-	}
-	r.names[name] = fmt.Sprint(kind, n)
+	return redacted, json.Unmarshal(text, &redacted)
 }
 
 func (r redactor) value(v any) any {
@@ -127,34 +199,8 @@ var (
 	pairs     = regexp.MustCompile(`^(?:[0-9a-fA-F]{2}[:-]){5,}[0-9a-fA-F]{2}$|^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}$`)
 )
 
-// tokens finds addresses and, as whole words, names; of names that begin alike the longest. A
-// name without a letter may be any number: it is replaced only where it is all of a text.
-func (r redactor) tokens() *regexp.Regexp {
-	names := slices.SortedFunc(maps.Keys(r.names), func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	all := address
-	for _, name := range names {
-		if strings.ContainsFunc(name, unicode.IsLetter) {
-			all += "|" + wordEdge(name[:1]) + regexp.QuoteMeta(name) + wordEdge(name[len(name)-1:])
-		}
-	}
-	return regexp.MustCompile(all)
-}
-
-// wordEdge is the edge of a word beside one of its characters; empty: that ends no word.
-func wordEdge(character string) string {
-	if word.MatchString(character) {
-		return `\b`
-	}
-	return ""
-}
-
-var word = regexp.MustCompile(`^\w$`)
-
 func (r redactor) text(text string) string {
-	if replaced, is := r.names[text]; is {
-		return replaced
-	}
-	return r.found.ReplaceAllStringFunc(text, func(found string) string {
+	return addressed.ReplaceAllStringFunc(text, func(found string) string {
 		// A colon before an address ends a word; behind it there may be a port or punctuation.
 		begin := len(found) - len(strings.TrimPrefix(found, ":"))
 		if strings.HasPrefix(found, "::") {
@@ -168,7 +214,7 @@ func (r redactor) text(text string) string {
 				return found[:begin] + r.address(addr).String() + found[end:]
 			}
 		}
-		return cmp.Or(r.names[found], found)
+		return found
 	})
 }
 

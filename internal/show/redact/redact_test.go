@@ -2,12 +2,18 @@ package redact
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/science/diagnose"
 )
 
 // common is the length of the longest prefix of two addresses.
@@ -52,8 +58,8 @@ func TestSnapshot(t *testing.T) {
 		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
 	s.State.Nexthops = []record.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
 	s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
-	redacted, err := Snapshots([32]byte{1})(s)
-	if err != nil {
+	redacted := s
+	if err := Snapshots([32]byte{1}, &redacted); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(redacted)
@@ -101,10 +107,13 @@ func TestTexts(t *testing.T) {
 		{"Linux core-switch 6.1 of vault-7, 0000:03:00.0, port 7 at 12:34:56, tag 8001:", []string{"core-switch", "vault"}, []string{"Linux host", ", 0000:03:00.0, port 7 at 12:34:56, tag 8001:"}},
 		{"address: db.corp.example has no address", []string{"db.", "corp.example"}, []string{"address: host", " has no address"}},
 		{"core-switches and xcorp.example", nil, []string{"core-switches and xcorp.example"}},
+		{"vault-7.corp.example. <-vault-7->, //vault-7/x", []string{"vault", "corp"}, []string{". <-host", "->, //host", "/x"}},
+		{"12:34:vault-7 and 2001:db8:77::15:", []string{"vault", "::15"}, []string{"12:34:host"}},
+		{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf", nil, []string{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf"}},
 	} {
 		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: test.text}, {Text: test.text}}}
-		redacted, err := Snapshots([32]byte{3})(s)
-		if err != nil {
+		redacted := s
+		if err := Snapshots([32]byte{3}, &redacted); err != nil {
 			t.Fatal(err)
 		}
 		if redacted.Schema != s.Schema || redacted.Version != s.Version {
@@ -126,9 +135,94 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	r := redactor{key: [32]byte{3}}
-	r.found = r.tokens()
 	plain := strings.NewReplacer(":", "", "-", "", ".", "")
 	if a, b, c := r.text("52:54:00:12:34:56"), r.text("5254.0012.3456"), r.text("52-54-00-12-34-56"); plain.Replace(a) != plain.Replace(b) || plain.Replace(a) != plain.Replace(c) {
 		t.Errorf("one address is %s, %s and %s", a, b, c)
+	}
+}
+
+// TestNamesStay: names of interfaces, files, kernels and parameters and keywords stay, though hosts,
+// domains and neighbours have the same ones; and a diagnosis finds the same afterwards.
+func TestNamesStay(t *testing.T) {
+	at := func(host, port string, n int) record.HostSnapshot {
+		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host, Kernel: "6.6.87.2-4-pve"}, Reading: record.HostReading{Host: host}}
+		s.Reading.Snapshot.Sysctls = map[string]string{}
+		for i, name := range []string{port, "br-lan", "lan.7", "s1-eth0"} {
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Kind: "bridge", MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, i), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n+i)}})
+			key := strings.ReplaceAll(name, ".", "/")
+			s.Reading.Snapshot.Sysctls["net.ipv4.conf."+key+".rp_filter"] = "1"
+			s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes, record.RouteEntry{To: fmt.Sprintf("192.0.2.%d/32", n+i), Table: 255, Text: fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i, name, n+i)})
+		}
+		s.State.FirstNamespace = true
+		s.State.Parameters = map[string]string{"net.core.rmem_max": "212992", "net.ipv4.tcp_congestion_control": "cubic"}
+		s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.d/90-core.conf", Line: 1, Key: "net.core.rmem_max", Value: "4194304"}, {File: "/etc/sysctl.d/local.conf", Line: 1, Key: "kernel.hostname", Value: host}}
+		s.State.Resolver = &record.Resolver{Search: []string{"lan", "local"}}
+		s.State.LLDP = []record.LLDPNeighbour{{Interface: port, System: "core", Chassis: "eth0", PortDescription: "eth0", MFS: 1200}, {Interface: port, System: "bridge", Chassis: "tcp"}}
+		s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:22"}}
+		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "br-lan: port 1(s1-eth0), lan.7, eth0 of core: net.core.rmem_max by pve.lan, 6.8.12-4-pve"}, {Text: "page allocation failure"}}}
+		for _, part := range []string{"parameters", "parameter files", "lldp", "kernel log", "sockets"} {
+			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
+		}
+		return s
+	}
+	ids := func(list []record.HostSnapshot) (ids []string) {
+		for _, f := range diagnose.Hosts(list).Findings {
+			ids = append(ids, f.ID)
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	before := []record.HostSnapshot{at("pve", "enp1s0", 10), at("s1", "eth0", 20)}
+	before[1].State.Resolver.Search = []string{"corp.example"}
+	before[0].State.Log.Lines[1].Text += " of vault.corp.example"
+	after := slices.Clone(before)
+	if err := Snapshots([32]byte{5}, &after[0], &after[1]); err != nil {
+		t.Fatal(err)
+	}
+	if want, got := ids(before), ids(after); !slices.Equal(got, want) || !slices.Contains(want, "strict-rp-filter") || !slices.Contains(want, "parameter-not-applied") || !slices.Contains(want, "fault-logged") || !slices.Contains(want, "lldp-mtu") {
+		t.Errorf("found %q, and before %q", got, want)
+	}
+	for i, s := range after {
+		for n, was := range before[i].Reading.Snapshot.Interfaces {
+			route := s.Reading.Snapshot.Routes[n].Text
+			if is := s.Reading.Snapshot.Interfaces[n]; is.Interface != was.Interface || is.Kind != was.Kind || !strings.HasPrefix(route, "local ") || !strings.Contains(route, " dev "+was.Interface+" proto kernel scope host ") {
+				t.Errorf("%+v, %q", is, route)
+			}
+		}
+		if !maps.Equal(s.Reading.Snapshot.Sysctls, before[i].Reading.Snapshot.Sysctls) || !maps.Equal(s.State.Parameters, before[i].State.Parameters) || s.State.Files[0] != before[i].State.Files[0] || s.State.Files[1].File != "/etc/sysctl.d/local.conf" || s.Host.Kernel != "6.6.87.2-4-pve" || s.State.Listeners[0].Protocol != "tcp" {
+			t.Errorf("%+v, %+v", s.State, s.Reading.Snapshot)
+		}
+		if l := s.State.LLDP[0]; l.System != "host2" || l.PortDescription != "eth0" || s.State.Files[1].Value != s.Host.Host || s.State.Log.Lines[0].Text != "br-lan: port 1(s1-eth0), lan.7, eth0 of host2: net.core.rmem_max by host1.domain1, 6.8.12-4-pve" {
+			t.Errorf("%+v, %+v, %+v", s.State.LLDP, s.State.Files, s.State.Log)
+		}
+	}
+	if text := after[0].State.Log.Lines[1].Text; !strings.HasSuffix(text, "vault.domain3") {
+		t.Errorf("a domain that only a later snapshot has is left: %q", text)
+	}
+}
+
+// TestManyNames: the time for a text hardly depends on how many names there are: neighbours choose them.
+func TestManyNames(t *testing.T) {
+	took := func(names int) time.Duration {
+		var s record.HostSnapshot
+		for n := range names {
+			s.State.LLDP = append(s.State.LLDP, record.LLDPNeighbour{System: fmt.Sprintf("sw-%d.corp.example", n)})
+		}
+		s.State.Log = &record.KernelLog{}
+		for range 50 {
+			s.State.Log.Lines = append(s.State.Log.Lines, record.LogLine{Text: strings.Repeat("eth0: link of sw-0.corp.example is up ", 20)})
+		}
+		least := time.Duration(math.MaxInt64)
+		for range 3 {
+			redacted, began := s, time.Now()
+			if err := Snapshots([32]byte{}, &redacted); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if few, many := took(4), took(768); many > 8*few {
+		t.Errorf("%s with 4 names, and %s with 768", few, many)
 	}
 }
