@@ -195,23 +195,26 @@ func (r redactor) value(v any) any {
 const address = `\b[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5,}\b|\b[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}\b|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?:\b[0-9a-fA-F]+)?:[0-9a-fA-F:]*:[0-9a-fA-F:.]*`
 
 var (
-	addressed = regexp.MustCompile(address)
-	pairs     = regexp.MustCompile(`^(?:[0-9a-fA-F]{2}[:-]){5,}[0-9a-fA-F]{2}$|^[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}$`)
+	addressed = regexp.MustCompile(address + `\w*`) // with the rest of a word: std::foo has no address
+	// pairs is an address of a link: an even number of octets, behind a word that may look like
+	// one more ("add:"), before punctuation.
+	pairs = regexp.MustCompile(`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
 )
 
 func (r redactor) text(text string) string {
 	return addressed.ReplaceAllStringFunc(text, func(found string) string {
+		if part := pairs.FindStringSubmatch(found); part != nil {
+			return part[1] + r.hardware(part[2]) + part[3]
+		}
 		// A colon before an address ends a word; behind it there may be a port or punctuation.
-		begin := len(found) - len(strings.TrimPrefix(found, ":"))
-		if strings.HasPrefix(found, "::") {
-			begin = 0
-		}
-		if run := strings.TrimRight(found[begin:], ":."); pairs.MatchString(run) {
-			return found[:begin] + r.hardware(run) + found[begin+len(run):]
-		}
-		for end := len(found); end > begin; end-- {
-			if addr, err := netip.ParseAddr(found[begin:end]); err == nil {
-				return found[:begin] + r.address(addr).String() + found[end:]
+		for _, begin := range []int{0, strings.IndexByte(found, ':') + 1} {
+			for end := len(found); end > begin; end-- {
+				if end < len(found) && found[end] != ':' && found[end] != '.' {
+					continue
+				}
+				if addr, err := netip.ParseAddr(found[begin:end]); err == nil {
+					return found[:begin] + r.address(addr).String() + found[end:]
+				}
 			}
 		}
 		return found
