@@ -404,6 +404,7 @@ func TestInterfaceQueue(t *testing.T) {
 		{"a queue below mq", "mq fq_codel", 9000, 0, 0, InterfaceQueue},
 		{"local drops", "pfifo_fast", 0, 10, 12, InterfaceQueue},
 		{"losses elsewhere", "pfifo_fast", 0, 10, 100, CongestionWindow},
+		{"what a filter drops", "clsact", 0, 10, 12, CongestionWindow},
 	} {
 		trial, over := sound()
 		for i := range over.Links {

@@ -73,11 +73,11 @@ func dropping(h record.HostReading) string {
 	return strings.Join(texts, ", ")
 }
 
-// dropped is how many packets a qdisc dropped in the window; one that was not there at its
-// beginning is not counted.
+// dropped is how many packets a qdisc dropped in the window; one that holds none back, or was not
+// there at the beginning, is not counted.
 func dropped(h record.HostReading, q record.QdiscCounters) float64 {
 	begin, ok := h.AtBegin(q)
-	if !ok {
+	if !ok || !q.Queues() {
 		return 0
 	}
 	return record.Grown(begin.Drops, q.Drops)

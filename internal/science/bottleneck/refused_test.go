@@ -35,12 +35,14 @@ func TestRefused(t *testing.T) {
 		f.RetransSegments = test.own
 		h := reading(&trial, f.From)
 		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
-		h.Begin.Qdiscs, h.Begin.SNMP = []record.QdiscCounters{q}, map[string]int64{"Tcp.RetransSegs": 7, "TcpExt.TCPRetransFail": 5}
+		filter := record.QdiscCounters{Interface: "eth0", Kind: "ingress", Handle: "ffff:"}
+		h.Begin.Qdiscs, h.Begin.SNMP = []record.QdiscCounters{filter, q}, map[string]int64{"Tcp.RetransSegs": 7, "TcpExt.TCPRetransFail": 5}
 		q.Drops = test.drops
 		child := q
 		child.Handle, child.Kind = "10:", "bfifo"
 		h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "bfifo", Handle: "10:"})
-		h.End.Qdiscs = []record.QdiscCounters{q, child}
+		filter.Drops = 2000 // of what arrives
+		h.End.Qdiscs = []record.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
 		if math.Abs(got.Refused-test.part) > 1e-9 || !strings.Contains(got.Why, test.why) || test.contradicted != "" && strings.Contains(got.Why, test.contradicted) {
@@ -79,9 +81,10 @@ func TestTurnedBack(t *testing.T) {
 			}
 		}
 		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
-		h.Begin.Qdiscs = []record.QdiscCounters{q}
-		q.Drops = test.queue
-		h.End.Qdiscs = []record.QdiscCounters{q}
+		filter := record.QdiscCounters{Interface: "eth0", Kind: "clsact", Handle: "ffff:"}
+		h.Begin.Qdiscs = []record.QdiscCounters{filter, q}
+		q.Drops, filter.Drops = test.queue, 2000 // of what arrives
+		h.End.Qdiscs = []record.QdiscCounters{filter, q}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
 		if got.By != test.want || !strings.Contains(got.Why, test.why) {
 			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, got.Why, test.want, test.why)

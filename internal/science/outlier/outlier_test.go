@@ -23,6 +23,12 @@ func TestFind(t *testing.T) {
 		"resent":   {func(t *record.Trial) { t.Hosts[1].End.SNMP["Tcp.RetransSegs"] += 500 }, []string{"12.5 % of the TCP segments were retransmitted, 0 % in the others"}},
 		"timeouts": {func(t *record.Trial) { t.Hosts[1].End.SNMP["TcpExt.TCPTimeouts"] = 3 }, []string{"client1: retransmission timeouts: 3, 0 in the others"}},
 		"queue":    {func(t *record.Trial) { t.Hosts[0].End.Qdiscs[0].Drops = 900 }, []string{"server: packets dropped by queueing disciplines: 900, 0 in the others"}},
+		"filter": {func(t *record.Trial) {
+			h, q := &t.Hosts[0], record.QdiscCounters{Kind: "clsact", Handle: "ffff:"}
+			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
+			q.Drops = 900
+			h.End.Qdiscs = append(h.End.Qdiscs, q)
+		}, []string{"server: packets dropped by tc filters: 900, 0 in the others"}},
 		"multiple queues": {func(t *record.Trial) {
 			h := &t.Hosts[0]
 			sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", 0)

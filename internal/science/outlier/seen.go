@@ -49,7 +49,8 @@ var signs = []sign{
 	{say: "packets dropped at full CPU backlogs: %s", spell: count, least: 1, of: machines(func(m hostload.Machine) float64 { return m.SoftDropped })},
 	{say: "softirqs that ran out of their budget: %s", spell: count, least: 10, of: machines(func(m hostload.Machine) float64 { return m.Squeezed })},
 	{say: "packets dropped by interfaces: %s", spell: count, least: 10, of: hosts(interfaceDrops)},
-	{say: "packets dropped by queueing disciplines: %s", spell: count, least: 10, of: hosts(queueDrops)},
+	{say: "packets dropped by queueing disciplines: %s", spell: count, least: 10, of: hosts(qdiscDrops(true))},
+	{say: "packets dropped by tc filters: %s", spell: count, least: 10, of: hosts(qdiscDrops(false))},
 	{say: "%s of the TCP segments were retransmitted", spell: percent, least: 0.001, of: machines(resent)},
 	{say: "retransmission timeouts: %s", spell: count, least: 1, of: hosts(counter("TcpExt.TCPTimeouts"))},
 	{say: "packets dropped by the reverse-path filter: %s", spell: count, least: 1, of: hosts(counter("TcpExt.IPReversePathFilter"))},
@@ -208,13 +209,17 @@ func interfaceDrops(h record.HostReading) (packets float64) {
 	return packets
 }
 
-func queueDrops(h record.HostReading) (packets float64) {
-	for _, end := range h.End.Qdiscs {
-		if begin, ok := h.AtBegin(end); ok {
-			packets += record.Grown(begin.Drops, end.Drops)
+// qdiscDrops counts what the qdiscs that hold packets back dropped, or what the others did, whose
+// filters drop.
+func qdiscDrops(queues bool) func(record.HostReading) float64 {
+	return func(h record.HostReading) (packets float64) {
+		for _, end := range h.End.Qdiscs {
+			if begin, ok := h.AtBegin(end); ok && end.Queues() == queues {
+				packets += record.Grown(begin.Drops, end.Drops)
+			}
 		}
+		return packets
 	}
-	return packets
 }
 
 // unresolved counts a host's neighbours that do not answer.

@@ -69,6 +69,10 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 			if !ok || q.Drops <= begin.Drops {
 				continue
 			}
+			if !q.Queues() {
+				add(h.Host, "the tc filters of "+q.Interface+" ("+q.Kind+")", int64(q.Drops-begin.Drops))
+				continue
+			}
 			// A discipline counts what was lost in those inside it.
 			queues[q.Interface] = max(queues[q.Interface], int64(q.Drops-begin.Drops))
 			kinds[q.Interface] = append(kinds[q.Interface], q.Kind)
