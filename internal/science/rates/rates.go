@@ -120,9 +120,10 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 	return list
 }
 
-// segmented are what the first qdisc of each interface let out. It counts each segment of a
-// GSO packet with its headers (qdisc_pkt_len_init in net/core/dev.c), as a NIC does; a virtual
-// interface counts one packet with one header.
+// segmented are what the first qdisc of each interface let out, of those that hold packets back:
+// ingress and clsact count what arrives as well. It counts each segment of a GSO packet with its
+// headers (qdisc_pkt_len_init in net/core/dev.c), as a NIC does; a virtual interface counts one
+// packet with one header.
 func segmented(host record.HostReading) map[string]record.QdiscCounters {
 	before, grown := firstQdiscs(host.Begin), firstQdiscs(host.End)
 	for name, q := range grown {
@@ -138,7 +139,9 @@ func segmented(host record.HostReading) map[string]record.QdiscCounters {
 func firstQdiscs(r record.Reading) map[string]record.QdiscCounters {
 	first := map[string]record.QdiscCounters{}
 	for _, q := range slices.Backward(r.Qdiscs) {
-		first[q.Interface] = q
+		if q.Queues() {
+			first[q.Interface] = q
+		}
 	}
 	return first
 }

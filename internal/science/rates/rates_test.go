@@ -237,3 +237,15 @@ func TestMultiQueue(t *testing.T) {
 		near(t, list[i].Queue, list[i].DropsPerS, want)
 	}
 }
+
+// TestFilters: what clsact counts of packets that arrive is not sent.
+func TestFilters(t *testing.T) {
+	r := host()
+	q := record.QdiscCounters{Interface: "eth1", Kind: "clsact", Handle: "ffff:"}
+	r.Before.Qdiscs = []record.QdiscCounters{q}
+	q.Bytes, q.Packets = 1<<30, 1<<20
+	r.Now.Qdiscs = []record.QdiscCounters{q}
+	eth1 := Of(r).Interfaces[1]
+	near(t, "eth1 out", eth1.TxBps, 48e6)
+	near(t, "eth1 packets out", eth1.TxPps, 250)
+}
