@@ -192,12 +192,12 @@ func TunnelOverhead(kind string) int {
 	return 0
 }
 
-// TunnelKind reports whether interfaces of a kind of ip-link(8) send their packets inside others,
+// TunnelKind reports whether interfaces of a kind (IFLA_INFO_KIND) send their packets inside others,
 // or, as those of kind tun, to a program. The packets that such an interface takes in are not held
 // against its MTU.
 func TunnelKind(kind string) bool {
 	return slices.Contains([]string{
-		"amt", "bareudp", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap", "ip6tnl", "ipip", "ovpn", "ppp",
-		"sit", "tun", "vti", "vti6", "vxlan", "wireguard", "xfrm",
+		"amneziawg", "amt", "bareudp", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap", "ip6tnl", "ipip", "ovpn", "ovpn-dco",
+		"ppp", "sit", "tun", "vti", "vti6", "vxlan", "wireguard", "xfrm",
 	}, kind)
 }

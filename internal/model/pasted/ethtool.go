@@ -45,7 +45,7 @@ var (
 	blockHead = regexp.MustCompile(`^([A-Z][a-z]+(?: parameters)?) for ([^\s:]{1,15}):$`)
 	nameless  = regexp.MustCompile(`^(NIC statistics|driver):`)
 	keyed     = regexp.MustCompile(`^\s*(\S[^:]{0,60}):\s*(.*)$`)
-	device    = regexp.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
+	ifname    = regexp.MustCompile(`^[^\s/:-][^\s/:]{0,14}$`)
 	ofEthtool = regexp.MustCompile(`^(netlink error|Cannot get .*|no stats available)`)
 	linkMode  = regexp.MustCompile(`^(\d{2,7})base`)
 )
@@ -64,7 +64,7 @@ func (c command) ethtoolBlock() (head, of string) {
 			head = ethtoolOptions[i][1]
 		case strings.HasPrefix(word, "-"):
 			return "", "" // something else
-		case device.MatchString(word):
+		case ifname.MatchString(word):
 			return head, word
 		}
 	}

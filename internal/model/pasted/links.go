@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 )
 
@@ -30,6 +31,9 @@ func (m *machine) link(line string) bool {
 	i := &m.Reading.Snapshot.Interfaces[m.at]
 	switch {
 	case strings.HasPrefix(words[0], "link/"):
+		if kind := tunnels[strings.TrimPrefix(words[0], "link/")]; kind != "" && !device.TunnelKind(i.Kind) {
+			i.Kind = kind
+		}
 		if len(words) > 1 {
 			if address, is := mac(words[1]); is {
 				i.MAC = address
@@ -58,15 +62,19 @@ func (m *machine) link(line string) bool {
 		m.counts = nil
 		return true
 	}
-	if slices.Contains(kinds, words[0]) {
+	if slices.Contains(kinds, words[0]) || device.TunnelKind(words[0]) {
 		i.Kind = words[0]
 		return true
 	}
 	return slices.Contains(details, words[0])
 }
 
-// kinds begin lines of ip -d.
-var kinds = []string{"veth", "tun", "bridge", "vlan", "bond", "macvlan", "vxlan", "vrf"}
+// tunnels are kinds of tunnels by what ip(8) prints behind link/ (ARPHRD_* of linux/if_arp.h). Several
+// have none, tun and WireGuard among them, and several are ipip: their own kind is a line of ip -d.
+var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "ipip": "ipip", "tunnel6": "ip6tnl", "sit": "sit", "ppp": "ppp"}
+
+// kinds begin lines of ip -d, as those of tunnels do.
+var kinds = []string{"veth", "bridge", "vlan", "bond", "macvlan", "vrf"}
 
 // details begin lines that no rule needs, also those of ip -d.
 var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave", "numtxqueues", "addrgenmode", "vf"}

@@ -165,7 +165,7 @@ TcpExt:
 	}
 	s := p.Machines[0].Reading
 	want := `[{"interface":"eth0","index":2,"mac":"00:08:9b:c8:c4:31","mtu":9000,"up":true,"addresses":["192.0.2.15/24"],"master":"bond0"},` +
-		`{"interface":"tun0","index":3,"mac":"","mtu":1500,"up":true,"addresses":["10.8.0.2/32","fd00::2/128"]}]`
+		`{"interface":"tun0","index":3,"mac":"","mtu":1500,"up":true,"addresses":["10.8.0.2/32","fd00::2/128"],"kind":"tun"}]`
 	if got, _ := json.Marshal(s.Snapshot.Interfaces); string(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -180,6 +180,33 @@ TcpExt:
 	}
 	if got := strings.Join(p.Machines[0].Pasted, ", "); got != "interface counters, interfaces, snmp" {
 		t.Error(got)
+	}
+}
+
+// TestTunnelKinds: what ip prints of a tunnel is its kind, and of that what ip -d prints; an address
+// that is masked makes none.
+func TestTunnelKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"eth0: <UP> mtu 1500\n    link/ether xx:xx:xx:xx:xx:xx brd ff:ff:ff:ff:ff:ff":                                   "",
+		"ib0: <UP> mtu 2044\n    link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:57 brd 00:ff": "",
+		"wg0: <UP> mtu 1420\n    link/none":                                                                        "tun",
+		"wg0: <UP> mtu 1420\n    link/none  promiscuity 0\n    wireguard addrgenmode none":                         "wireguard",
+		"gre1@NONE: <UP> mtu 1476\n    link/gre 192.0.2.1 peer 192.0.2.2":                                          "gre",
+		"six@eth0: <UP> mtu 1448\n    link/gre6 2001:db8::1 peer 2001:db8::2":                                      "ip6gre",
+		"tunl0@NONE: <UP> mtu 1480\n    link/ipip 0.0.0.0 brd 0.0.0.0":                                             "ipip",
+		"vti1@NONE: <UP> mtu 1480\n    link/ipip 192.0.2.1 peer 192.0.2.2 promiscuity 0\n    vti remote 192.0.2.2": "vti",
+		"ipsec1@eth0: <UP> mtu 1500\n    link/none  promiscuity 0\n    xfrm if_id 0x2a":                            "xfrm",
+		"pppoe-wan: <UP> mtu 1492\n    link/ppp":                                                                   "ppp",
+	} {
+		list := parse(t, "nas:~# ip link\n7: "+text+"\n").Machines[0].Reading.Snapshot.Interfaces
+		if len(list) != 1 || list[0].Kind != want {
+			t.Errorf("%q: %+v, want %q", text, list, want)
+		}
+	}
+	// Without -d ip does not know what it said before.
+	p := parse(t, "nas:~# ip -d link\n7: wg0: <UP> mtu 1420\n    link/none\n    wireguard\nnas:~# ip address\n7: wg0: <UP> mtu 1420\n    link/none\n")
+	if list := p.Machines[0].Reading.Snapshot.Interfaces; len(list) != 1 || list[0].Kind != "wireguard" {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -370,13 +370,9 @@ func netmasks(f observed) (findings []record.Finding) {
 	return findings
 }
 
-// ofLink reports whether the frames of a link arrive at an interface. A tunnel has none, or those
-// inside other packets, and takes in packets that are larger than its MTU.
-func ofLink(i record.InterfaceSnapshot) bool { return i.MAC != "" && !device.TunnelKind(i.Kind) }
-
 func mtus(f observed) (findings []record.Finding) {
 	for _, p := range f.neighbouring() {
-		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 || !ofLink(p.a) || !ofLink(p.b) {
+		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 || device.TunnelKind(p.a.Kind) || device.TunnelKind(p.b.Kind) {
 			continue
 		}
 		small, large, low, high := p.h, p.other, p.a, p.b

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/device"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/unit"
@@ -243,7 +244,7 @@ func mtuBelowMinimum(p port) *record.Finding {
 	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
 	finding := p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
 		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)})
-	if !ofLink(p.i) {
+	if device.TunnelKind(p.i.Kind) {
 		finding.Confidence = record.Possible
 		finding.Fix = on(p.h.name, p.h.alone, fmt.Sprintf("none if its path takes no more; at most ip link set dev %s mtu %d, if IPv6 is to pass and the path takes that beside the tunnel's headers", p.i.Interface, minimum6))
 		return finding
@@ -339,11 +340,11 @@ func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64
 }
 
 // tunnel reports whether an interface sends its packets inside others: what it counts as errors of
-// a link is then of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). An interface whose link
-// was not read has no MTU.
+// a link is then of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). Its kind tells, and not
+// that no MAC address is known: one is masked in many pasted texts, and IPoIB has a longer one.
 func (h *host) tunnel(name string) bool {
 	return slices.ContainsFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
-		return i.Interface == name && i.MTU > 0 && !ofLink(i)
+		return i.Interface == name && device.TunnelKind(i.Kind)
 	})
 }
 

@@ -20,19 +20,20 @@ func TestTunnelCounters(t *testing.T) {
 	for _, test := range []struct {
 		kind, mac string
 		pasted    []string
-		mtu       int
 		tunnel    bool
 	}{
-		{kind: "", mac: "02:00:00:00:00:0f", mtu: 1500},
-		{kind: "vxlan", mac: "02:00:00:00:00:0f", mtu: 1450, tunnel: true},
-		{kind: "wireguard", mtu: 1420, tunnel: true},
-		{pasted: []string{"interfaces", "interface counters"}, mtu: 1420, tunnel: true}, // ip -s link prints no kind
-		{pasted: []string{"nics", "interface counters"}},                                // ethtool -S alone
+		{mac: "02:00:00:00:00:0f"},
+		{kind: "ipoib"}, // whose address has 20 bytes
+		{kind: "vxlan", mac: "02:00:00:00:00:0f", tunnel: true},
+		{kind: "wireguard", tunnel: true},
+		{kind: "tun", pasted: []string{"interfaces", "interface counters"}, tunnel: true},
+		{pasted: []string{"interfaces", "interface counters"}}, // whose address is masked
+		{pasted: []string{"nics", "interface counters"}},       // ethtool -S alone
 	} {
 		s := hostNamed("nas", 15)
 		s.Pasted = test.pasted
 		i, c := &s.Reading.Snapshot.Interfaces[0], &s.Reading.End.Interfaces[0]
-		i.Kind, i.MAC, i.MTU = test.kind, test.mac, test.mtu
+		i.Kind, i.MAC = test.kind, test.mac
 		c.RxErrors, c.RxCRC, c.RxLength, c.TxCarrier, c.Collisions = 4, 1, 3, 3, 2
 		e := Hosts([]record.HostSnapshot{s})
 		for id, says := range map[string]string{"interface-errors": "refuses packets", "tx-carrier": "no route to its other end", "collisions": "routed through the tunnel itself"} {

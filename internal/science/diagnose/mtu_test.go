@@ -19,7 +19,8 @@ func TestDifferentMTUs(t *testing.T) {
 		{[2]string{"wireguard", "wireguard"}, "", ""},
 		{[2]string{"vxlan", "vxlan"}, "02:00:00:00:00:02", ""},
 		{[2]string{"", "tun"}, "02:00:00:00:00:02", ""},
-		{[2]string{"", ""}, "", ""}, // of a kind that the text does not name
+		{[2]string{"", "tun"}, "", ""},
+		{[2]string{"", ""}, "", "mtu-differs a certain"}, // whose address is masked
 	} {
 		a, b := hostNamed("a", 1), hostNamed("b", 2)
 		for i, s := range []*record.HostSnapshot{&a, &b} {
