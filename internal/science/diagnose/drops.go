@@ -230,7 +230,7 @@ func dropped(h *host) (list []record.Drop) {
 		}
 		of("rx_missed_errors", c.RxMissed, harmful, "the receive ring was full")
 		refused := "damaged or too long"
-		if h.tunnel(c.Interface) {
+		if h.tunnel(c.Interface) != "" {
 			refused = "refused by the tunnel"
 		}
 		of("rx_errors", min(c.RxErrors, damaged(c)+c.RxLength), harmful, refused)

@@ -34,7 +34,7 @@ var interfaceRules = []rule{
 	{id: "frames-too-long", host: true, about: "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
 	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
 	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew; of a tunnel for want of a route to its other end.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
+	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew; of a tunnel for want of a route to its other end, or of IPsec state.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
 	{id: "collisions", host: true, about: "collisions grew; of a tunnel for packets that are routed into it again.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
 	{id: "other-host-frames", host: true, about: "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.", growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
 	{id: "standby-traffic", host: true, about: "rx_nohandler grew by at least 100 packets and a hundredth of those received.", growth: true, find: eachCounters(standbyTraffic), sameCause: sameSummary},
@@ -339,17 +339,25 @@ func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64
 	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h", Places: onePlace(h.device(name)...)}
 }
 
-// tunnel reports whether an interface sends its packets inside others: what it counts as errors of
-// a link is then of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). Its kind tells, and not
-// that no MAC address is known: one is masked in many pasted texts, and IPoIB has a longer one.
-func (h *host) tunnel(name string) bool {
-	return slices.ContainsFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
-		return i.Interface == name && device.TunnelKind(i.Kind)
-	})
+// tunnel is the kind of an interface that sends its packets inside others; "": it does not. What it
+// counts as errors of a link is of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). Its kind
+// tells, and not that no MAC address is known: one is masked in many pasted texts, and IPoIB has a
+// longer one.
+func (h *host) tunnel(name string) (kind string) {
+	for _, i := range h.reading.Snapshot.Interfaces {
+		if i.Interface == name && device.TunnelKind(i.Kind) {
+			kind = i.Kind
+		}
+	}
+	return kind
 }
 
+// ipsec are the kinds of tunnels whose packets need a state of IPsec (net/ipv4/ip_vti.c,
+// net/xfrm/xfrm_interface_core.c).
+var ipsec = []string{"vti", "vti6", "xfrm"}
+
 func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
-	if c.RxErrors > 0 && h.tunnel(c.Interface) {
+	if c.RxErrors > 0 && h.tunnel(c.Interface) != "" {
 		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface, "rx_errors", c.RxErrors, c.RxPackets,
 			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+c.Interface+"), of others ip -d link show dev "+c.Interface)
 	}
@@ -373,7 +381,7 @@ func damaged(c record.InterfaceCounters) uint64 {
 }
 
 func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
-	if c.RxLength == 0 || h.tunnel(c.Interface) {
+	if c.RxLength == 0 || h.tunnel(c.Interface) != "" {
 		return nil
 	}
 	return h.countedOn(record.Certain, "a neighbour sends longer frames than "+c.Interface+" takes", c.Interface, "rx_length_errors", c.RxLength, c.RxPackets,
@@ -439,7 +447,11 @@ func txCarrier(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.TxCarrier == 0 {
 		return nil
 	}
-	if h.tunnel(c.Interface) {
+	switch kind := h.tunnel(c.Interface); {
+	case slices.Contains(ipsec, kind):
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no IPsec state for packets that it is to send", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets,
+			"compare ip xfrm state and ip xfrm policy with the key (their mark) or if_id that ip -d link show dev "+c.Interface+" prints; where none match, the IKE daemon's log says why")
+	case kind != "":
 		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no route to its other end", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets,
 			"see the other end's address by ip -d link show dev "+c.Interface+", and add the route that ip route get ADDRESS lacks")
 	}
@@ -450,9 +462,13 @@ func collisions(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.Collisions == 0 {
 		return nil
 	}
-	if h.tunnel(c.Interface) {
+	if kind := h.tunnel(c.Interface); kind != "" {
+		ends := "ip -d link show dev " + c.Interface
+		if slices.Contains(ipsec, kind) {
+			ends = "ip xfrm state"
+		}
 		return h.countedOn(record.Likely, "the other end of the tunnel "+c.Interface+" is routed through the tunnel itself", c.Interface, "collisions", c.Collisions, c.TxPackets,
-			"see the other end's address by ip -d link show dev "+c.Interface+", and add a route to it by the interface that carries the tunnel")
+			"see the other end's address by "+ends+", and add a route to it by the interface that carries the tunnel")
 	}
 	return h.countedOn(record.Likely, c.Interface+" sees collisions: its link is half duplex at one end", c.Interface, "collisions", c.Collisions, c.TxPackets,
 		"autonegotiation at both ends: ethtool -s "+c.Interface+" autoneg on")

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,11 +22,15 @@ func TestTunnelCounters(t *testing.T) {
 		kind, mac string
 		pasted    []string
 		tunnel    bool
+		carrier   string // of a tunnel, what tx_carrier_errors mean
 	}{
 		{mac: "02:00:00:00:00:0f"},
 		{kind: "ipoib"}, // whose address has 20 bytes
 		{kind: "vxlan", mac: "02:00:00:00:00:0f", tunnel: true},
 		{kind: "wireguard", tunnel: true},
+		{kind: "vti", tunnel: true, carrier: "no IPsec state"},
+		{kind: "vti6", tunnel: true, carrier: "no IPsec state"},
+		{kind: "xfrm", tunnel: true, carrier: "no IPsec state"},
 		{kind: "tun", pasted: []string{"interfaces", "interface counters"}, tunnel: true},
 		{pasted: []string{"interfaces", "interface counters"}}, // whose address is masked
 		{pasted: []string{"nics", "interface counters"}},       // ethtool -S alone
@@ -36,13 +41,16 @@ func TestTunnelCounters(t *testing.T) {
 		i.Kind, i.MAC = test.kind, test.mac
 		c.RxErrors, c.RxCRC, c.RxLength, c.TxCarrier, c.Collisions = 4, 1, 3, 3, 2
 		e := Hosts([]record.HostSnapshot{s})
-		for id, says := range map[string]string{"interface-errors": "refuses packets", "tx-carrier": "no route to its other end", "collisions": "routed through the tunnel itself"} {
+		for id, says := range map[string]string{"interface-errors": "refuses packets", "tx-carrier": cmp.Or(test.carrier, "no route to its other end"), "collisions": "routed through the tunnel itself"} {
 			list := foundBy(e, id)
 			if len(list) != 1 || strings.Contains(list[0].Summary, says) != test.tunnel {
 				t.Errorf("%+v: %s: %+v", test, id, list)
 				continue
 			}
 			f := list[0]
+			if ipsec := strings.Contains(strings.Join(f.Fix, "\n"), "ip xfrm state"); ipsec != (test.carrier != "" && id != "interface-errors") {
+				t.Errorf("%+v: %s: %q", test, id, f.Fix)
+			}
 			if link := strings.Join(append(f.Evidence, f.Fix...), "\n"); test.tunnel && (f.Confidence != record.Likely || strings.Contains(link, "cable") || strings.Contains(link, "autoneg") || strings.Contains(link, "frame check")) {
 				t.Errorf("%+v: %s: %+v", test, id, f)
 			}
