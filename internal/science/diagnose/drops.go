@@ -233,7 +233,11 @@ func dropped(h *host) (list []record.Drop) {
 		if h.tunnel(c.Interface) != "" {
 			refused = "refused by the tunnel"
 		}
-		of("rx_errors", min(c.RxErrors, damaged(c)+c.RxLength), harmful, refused)
+		counter, n := damaged(c)
+		if c.RxCRC <= c.RxErrors {
+			counter, n = "rx_errors", min(c.RxErrors, n+c.RxLength)
+		}
+		of(counter, n, harmful, refused)
 		verdict, why := h.forOthers(c.Interface, harmless, "for other MAC addresses")
 		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")

@@ -361,23 +361,27 @@ func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
 		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface, "rx_errors", c.RxErrors, c.RxPackets,
 			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+c.Interface+"), of others ip -d link show dev "+c.Interface)
 	}
-	n := damaged(c)
+	counter, n := damaged(c)
 	if n == 0 {
 		return nil
 	}
-	f := h.countedOn(record.Certain, c.Interface+" receives damaged frames", c.Interface, "rx_errors", n, c.RxPackets,
+	f := h.countedOn(record.Certain, c.Interface+" receives damaged frames", c.Interface, counter, n, c.RxPackets,
 		"replace the cable or the transceiver, clean the optics; then the port at the other end: ethtool -S "+c.Interface+" has the kinds of errors")
-	if c.RxCRC > 0 {
+	if counter == "rx_errors" && c.RxCRC > 0 {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)", c.Interface, c.RxCRC))
 	}
 	return f
 }
 
-// damaged are the frames of rx_errors but those of length, and those that were missed, which some
-// drivers count there and most do not (linux/if_link.h): what is left is at least as many as have a
-// wrong frame check sequence.
-func damaged(c record.InterfaceCounters) uint64 {
-	return max(c.RxErrors-min(c.RxErrors, c.RxLength+c.RxMissed), c.RxCRC)
+// damaged are the frames that a link damaged, and the counter that has them: rx_errors without those
+// of length and those that were missed, which some drivers count there and most do not
+// (linux/if_link.h); or rx_crc_errors where that is more, as some drivers count it apart.
+func damaged(c record.InterfaceCounters) (counter string, n uint64) {
+	n = c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
+	if c.RxCRC > n {
+		return "rx_crc_errors", c.RxCRC
+	}
+	return "rx_errors", n
 }
 
 func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {

@@ -86,29 +86,32 @@ func TestDamagedWhileMissed(t *testing.T) {
 	for _, test := range []struct {
 		errors, crc, length, missed uint64
 		damaged, dropped            int64
+		counter, table              string // of each
 	}{
-		{errors: 40, crc: 40, missed: 5000, damaged: 40, dropped: 40},             // ixgbe, mlx5
-		{errors: 60, crc: 40, length: 20, missed: 5000, damaged: 40, dropped: 60}, // the same
-		{errors: 5040, crc: 40, missed: 5000, damaged: 40, dropped: 40},           // bnx2x
-		{errors: 5000, missed: 5000},                                              // the same, without damage
-		{errors: 20, length: 20, dropped: 20},
+		{errors: 40, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_errors"},             // ixgbe, mlx5
+		{errors: 60, crc: 40, length: 20, missed: 5000, damaged: 40, dropped: 60, counter: "rx_crc_errors", table: "rx_errors"}, // the same
+		{errors: 5040, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_errors", table: "rx_errors"},               // bnx2x
+		{errors: 5000, missed: 5000}, // the same, without damage
+		{errors: 20, length: 20, dropped: 20, table: "rx_errors"},
+		{crc: 40, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_crc_errors"}, // which has them apart
+		{errors: 7, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_crc_errors"},
 	} {
 		s := hostNamed("nas", 15)
 		c := &s.Reading.End.Interfaces[0]
 		c.RxErrors, c.RxCRC, c.RxLength, c.RxMissed = test.errors, test.crc, test.length, test.missed
 		e := Hosts([]record.HostSnapshot{s})
 		list := foundBy(e, "interface-errors")
-		if row := fmt.Sprintf("rx_errors grew by %d ", test.damaged); (len(list) > 0) != (test.damaged > 0) || len(list) > 0 && !strings.Contains(list[0].Evidence[0], row) {
+		if row := fmt.Sprintf(": %s grew by %d ", test.counter, test.damaged); (len(list) > 0) != (test.damaged > 0) || len(list) > 0 && !strings.Contains(list[0].Evidence[0], row) {
 			t.Errorf("%+v: %+v", test, list)
 		}
-		dropped := int64(0)
+		dropped, table := int64(0), ""
 		for _, d := range e.Drops {
-			if d.Counter == "rx_errors" {
-				dropped = d.Packets
+			if d.Counter == "rx_errors" || d.Counter == "rx_crc_errors" {
+				dropped, table = dropped+d.Packets, d.Counter
 			}
 		}
-		if dropped != test.dropped {
-			t.Errorf("%+v: %d in the table of drops", test, dropped)
+		if dropped != test.dropped || table != test.table {
+			t.Errorf("%+v: %d of %s in the table of drops", test, dropped, table)
 		}
 	}
 }
