@@ -63,8 +63,17 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	if s.Rule != nil {
 		h.Rules = slices.Concat(h.Rules, []setting.Rule{*s.Rule})
 	}
-	if l := s.Link; l != nil && l.MTU != 0 && !h.changeDevice(l.Interface, func(p *Interface) { p.MTU = l.MTU }) {
-		t.changeDirection(End{h.Name, l.Interface}, func(out *Impairment) { out.MTU = l.MTU })
+	if l := s.Link; l != nil && l.MTU != 0 {
+		links := []string{l.Interface}
+		if h.changeDevice(l.Interface, func(p *Interface) { p.MTU = l.MTU }) {
+			links = nil
+			if shape, _ := h.shape(l.Interface); shape.Members { // to which the kernel gives the bond's
+				links = shape.Slaves
+			}
+		}
+		for _, name := range links {
+			t.changeDirection(End{h.Name, name}, func(out *Impairment) { out.MTU = l.MTU })
+		}
 	}
 	if l := s.Link; l != nil && l.XmitHashPolicy != "" {
 		h.Interfaces = slices.Clone(h.Interfaces)

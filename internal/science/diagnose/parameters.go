@@ -284,7 +284,9 @@ func notApplied(_ observed, h *host) *record.Finding {
 	fix := []string{"sysctl --system applies the files; or find what has changed the values since, and correct the files"}
 	if len(others) > 0 {
 		apply := "sysctl --system applies the files, if nothing needs those values"
-		if slices.ContainsFunc(others, func(key string) bool { return strings.HasSuffix(key, "forward") || strings.HasSuffix(key, "forwarding") }) {
+		if slices.ContainsFunc(others, func(key string) bool {
+			return strings.HasSuffix(key, "forward") || strings.HasSuffix(key, "forwarding")
+		}) {
 			apply += ": without forwarding, containers and virtual machines are cut off"
 		}
 		fix = []string{"find what has changed " + join(others) + ", such as docker, libvirt, kube-proxy or NetworkManager, and correct the files", apply}

@@ -128,6 +128,33 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 	}
 }
 
+// TestMTUOfBond: a bond gives its MTU to its members.
+func TestMTUOfBond(t *testing.T) {
+	over, planned := planOf(t, `study: bonds
+topology:
+  hosts:
+    h{n=1..2}:
+      interfaces:
+        eth0: {}
+        eth1: {}
+        bond0: {bond: {members: [eth0, eth1], mode: balance-xor}, addresses: ["10.0.0.{n}/24"]}
+  links: [{from: h1.eth0, to: h2.eth0, rate: 1gbit}, {from: h1.eth1, to: h2.eth1, rate: 1gbit}]
+workload: {flows: [{from: h1, to: h2}]}
+`)
+	var jumbo []setting.Setting
+	for _, host := range []string{"h1", "h2"} {
+		jumbo = append(jumbo, setting.Setting{Host: host, Link: &setting.Link{Interface: "bond0", MTU: 9000}})
+	}
+	for _, c := range []struct {
+		settings []setting.Setting
+		why      string
+	}{{nil, "1 Gbit/s × 1448/1514"}, {jumbo, "1 Gbit/s × 8948/9014"}, {jumbo[:1], "1 Gbit/s × 1448/1514"}} {
+		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); got.Why != c.why {
+			t.Errorf("%+v: %+v, want %s", c.settings, got, c.why)
+		}
+	}
+}
+
 // TestShaperBeneathTunnel: a flow through a tunnel and one beside it share the shaper of the
 // device that both leave by.
 func TestShaperBeneathTunnel(t *testing.T) {
