@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +17,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// admitted is a server's engine with a flow over UDP, and a client's socket that it has
-// admitted.
-func admitted(t *testing.T, spec flow.Spec) (*application.Engine, *net.UDPConn) {
+// awaiting is a server's engine with a flow over UDP, and what a client requests of it.
+func awaiting(t *testing.T, spec flow.Spec) (*application.Engine, message.FlowRequest) {
 	t.Helper()
 	e := engine(t)
 	l, err := handshake.Listen(t.Context(), "127.0.0.1:0")
@@ -31,13 +31,27 @@ func admitted(t *testing.T, spec flow.Spec) (*application.Engine, *net.UDPConn) 
 	if reply := e.Listen(t.Context(), []message.FlowRequest{request})[0]; reply.Error != nil {
 		t.Fatal(reply.Error)
 	}
-	request.Remote = l.Addr()
+	request.Remote, request.Sends = l.Addr(), true
+	return e, request
+}
+
+// socketOf is a client's socket that the server has admitted.
+func socketOf(t *testing.T, request message.FlowRequest) *net.UDPConn {
+	t.Helper()
 	conn, err := handshake.Dial(t.Context(), request, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return e, conn
+	return conn
+}
+
+// admitted is a server's engine with a flow over UDP, and a client's socket that it has
+// admitted.
+func admitted(t *testing.T, spec flow.Spec) (*application.Engine, *net.UDPConn) {
+	t.Helper()
+	e, request := awaiting(t, spec)
+	return e, socketOf(t, request)
 }
 
 // query asks for an address.
@@ -94,10 +108,10 @@ func (w wired) ReadFrom(b []byte) (int, net.Addr, error) {
 	return n, w.RemoteAddr(), err
 }
 
-// TestOneConnectionOfASocket: over a client's socket there is one connection of HTTP/3 at a
-// time.
+// TestOneConnectionOfASocket: over a client's socket there is one connection of HTTP/3, whose
+// end frees the server's socket.
 func TestOneConnectionOfASocket(t *testing.T) {
-	_, conn := admitted(t, flow.Spec{Protocol: flow.HTTP3, Connections: 1000})
+	e, conn := admitted(t, flow.Spec{Protocol: flow.HTTP3, Connections: 1000})
 	over := &quic.Transport{Conn: wired{conn}}
 	t.Cleanup(func() { over.Close() })
 	dial := func() (*quic.Conn, error) {
@@ -115,5 +129,94 @@ func TestOneConnectionOfASocket(t *testing.T) {
 	if err := first.CloseWithError(0, ""); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "one after its end is accepted", func() bool { _, err := dial(); return err == nil })
+	eventually(t, "the server's socket is closed", func() bool { return e.Read()[0].Transactions.Connections == 0 })
+	if err := e.Read()[0].Error; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManySockets: a flow goes on over any number of sockets, one after another.
+func TestManySockets(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec    flow.Spec
+		timeout time.Duration
+		sockets int64
+	}{
+		"a connection for each request": {flow.Spec{Protocol: flow.HTTP3, PerConnection: 1}, patience, 120},
+		"a timeout of each query":       {flow.Spec{Protocol: flow.DNS, Think: unit.Duration(60 * time.Millisecond)}, 50 * time.Millisecond, 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, request := awaiting(t, c.spec)
+			client := engine(t)
+			request.Timeout = unit.Duration(c.timeout)
+			if o := client.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; o.Error != nil {
+				t.Fatal(o.Error)
+			}
+			window(server, time.Minute)
+			window(client, time.Minute)
+			for n := range c.sockets {
+				eventually(t, "the server has accepted another", func() bool { return server.Read()[0].Transactions.Opened > n })
+			}
+			if n := server.Read()[0].Transactions.Connections; n > int64(application.MostOpen(c.spec)) {
+				t.Errorf("%d sockets are open", n)
+			}
+			if x := client.Read()[0].Transactions; x.Failed != 0 || x.Done == 0 && x.Unanswered == 0 {
+				t.Errorf("%+v", x)
+			}
+		})
+	}
+}
+
+// TestClosedSocket: the server closes its socket when the client's is closed, of which the next
+// answer learns.
+func TestClosedSocket(t *testing.T) {
+	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS, Think: unit.Duration(50 * time.Millisecond)})
+	if _, err := conn.Write(query); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server's socket is closed", func() bool { return e.Read()[0].Transactions.Connections == 0 })
+}
+
+// TestSilentSocketsMakeRoom: of as many sockets as a flow may have, the one that has been
+// silent longest is closed for another.
+func TestSilentSocketsMakeRoom(t *testing.T) {
+	spec := flow.Spec{Protocol: flow.DNS}
+	e, request := awaiting(t, spec)
+	speaks := socketOf(t, request)
+	for range 3 * application.MostOpen(spec) {
+		if _, err := speaks.Write(query); err != nil {
+			t.Fatal(err)
+		}
+		if err := speaks.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := speaks.Read(make([]byte, 1500)); err != nil {
+			t.Fatal(err)
+		}
+		socketOf(t, request)
+	}
+	if n := e.Read()[0].Transactions.Connections; n != int64(application.MostOpen(spec)) {
+		t.Errorf("%d sockets are open, want %d", n, application.MostOpen(spec))
+	}
+}
+
+// TestLaterTimeouts: a server that has answered the flow and accepts no further socket does
+// not answer: the client is not told of a firewall.
+func TestLaterTimeouts(t *testing.T) {
+	server, request := awaiting(t, flow.Spec{Protocol: flow.HTTP3, PerConnection: 1})
+	client := engine(t)
+	request.Timeout = unit.Duration(500 * time.Millisecond)
+	if o := client.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; o.Error != nil {
+		t.Fatal(o.Error)
+	}
+	server.Close()
+	window(client, time.Minute)
+	eventually(t, "the client's flow fails", func() bool { return client.Read()[0].Error != nil })
+	end := client.Read()[0]
+	if x := end.Transactions; x.Failed != 0 || x.Unanswered == 0 || !strings.HasSuffix(end.Error.Text, "no answer within 500ms") {
+		t.Errorf("%+v: %v", x, end.Error)
+	}
 }

@@ -3,6 +3,7 @@ package application
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -107,13 +108,23 @@ func (d *Dialer) UDP(ctx context.Context, x *Exchange) (*Conn, error) {
 	if request.Cookie.IsZero() {
 		conn, err = handshake.Dialer(request).DialContext(ctx, "udp", request.Remote.String())
 	} else {
-		conn, err = handshake.Dial(ctx, request, time.Until(deadline(ctx)))
+		conn, err = d.agreed(ctx, request)
 		x.Phase(record.PhaseConnect, began)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return d.f.opened(conn, nil), nil
+}
+
+// agreed is a socket to which linerate's server has agreed. Once it has answered the flow, no
+// answer is no sign of a firewall, and a timeout as any other.
+func (d *Dialer) agreed(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error) {
+	conn, err := handshake.Dial(ctx, request, time.Until(deadline(ctx)))
+	if errors.Is(err, handshake.ErrNoAnswer) && d.f.IsOpen() {
+		err = context.DeadlineExceeded
+	}
+	return conn, err
 }
 
 // Packets is a socket for QUIC, and where its packets go. It counts as a connection.
@@ -124,7 +135,7 @@ func (d *Dialer) Packets(ctx context.Context, x *Exchange) (net.PacketConn, net.
 	}
 	remote := net.UDPAddrFromAddrPort(request.Remote)
 	if !request.Cookie.IsZero() {
-		conn, err := handshake.Dial(ctx, request, time.Until(deadline(ctx)))
+		conn, err := d.agreed(ctx, request)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -50,8 +50,8 @@ type appFlow struct {
 	mu       sync.Mutex // held for assignments only
 	sessions []Session
 	conns    map[*Conn]struct{}
-	served   map[net.Conn]struct{} // a server's connections
-	accepted chan net.Conn         // what a listener that flows share has accepted
+	served   map[*served]struct{} // a server's connections
+	accepted chan net.Conn        // what a listener that flows share has accepted
 	inFlight map[*Exchange]struct{}
 	closed   bool
 	failure  string // the latest failure of a transaction
@@ -60,7 +60,7 @@ type appFlow struct {
 func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	return &appFlow{
 		State: flowset.State{Request: request}, engine: e, protocol: e.protocols[request.Protocol],
-		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{}, served: map[net.Conn]struct{}{},
+		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{}, served: map[*served]struct{}{},
 		accepted: make(chan net.Conn), inFlight: map[*Exchange]struct{}{},
 	}
 }

@@ -1,9 +1,11 @@
 package application
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
@@ -30,20 +32,23 @@ func (f *appFlow) server() (*Server, error) {
 	}}, nil
 }
 
-// serve answers until the engine closes.
-func (f *appFlow) serve(s *Server) {
-	err := f.protocol.Serve(f.engine.Context(), s)
+// serve answers until ctx ends, as it does when the engine closes.
+func (f *appFlow) serve(ctx context.Context, s *Server) {
+	err := f.protocol.Serve(ctx, s)
 	if err != nil && !f.engine.Signals.Quit.Load() && !errors.Is(err, net.ErrClosed) {
 		f.Fail("%s server: %w", f.Request.Protocol, err)
 	}
 }
 
 // arrived notes a connection at a server; nil: the flow is closed.
-func (f *appFlow) arrived(conn net.Conn) net.Conn {
+func (f *appFlow) arrived(conn net.Conn) *served {
 	c := &served{Conn: conn, f: f}
+	c.ctx, c.end = context.WithCancel(f.engine.Context())
+	c.heard.Store(socket.Now())
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
+		c.end()
 		return nil
 	}
 	f.served[c] = struct{}{}
@@ -56,13 +61,19 @@ func (f *appFlow) arrived(conn net.Conn) net.Conn {
 // served is a server's connection, which counts what it carries.
 type served struct {
 	net.Conn
-	f    *appFlow
-	once sync.Once
+	f     *appFlow
+	ctx   context.Context // until it is closed
+	end   context.CancelFunc
+	heard atomic.Int64 // when something was received latest, or it was opened
+	once  sync.Once
 }
 
 func (c *served) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	c.f.counts.received.Add(int64(max(0, n)))
+	if n > 0 {
+		c.heard.Store(socket.Now())
+		c.f.counts.received.Add(int64(n))
+	}
 	return n, err
 }
 
@@ -74,6 +85,7 @@ func (c *served) Write(b []byte) (int, error) {
 
 func (c *served) Close() error {
 	c.once.Do(func() {
+		c.end()
 		c.f.counts.closed.Add(1)
 		c.f.mu.Lock()
 		delete(c.f.served, c)
@@ -196,22 +208,32 @@ func (f *appFlow) Claim(cookie message.Cookie) bool {
 	return !f.isClient && !f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() && f.open() < f.mostOpen()
 }
 
-// Expects says whether the flow is over UDP and awaits a client with this cookie.
+// Expects says whether the flow is over UDP and accepts a client with this cookie.
 func (f *appFlow) Expects(cookie message.Cookie) bool {
-	return !f.isClient && f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() && f.open() < f.mostOpen()
+	return !f.isClient && f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed()
 }
 
-// admit makes a socket for a client over UDP and serves it.
+// admit makes a socket for a client over UDP and serves it. The end of a client's socket may
+// not be seen here: once as many are open as may be, the one that has been silent longest is
+// closed for it.
 func (f *appFlow) admit(c handshake.Client) bool {
 	f.mu.Lock()
+	var silent *served
 	for known := range f.served {
 		if socket.AddrPort(known.RemoteAddr()) == c.RemoteAddr() {
 			f.mu.Unlock()
-			_, err := known.(*served).Conn.Write(c.Ready()) // the client has missed it
+			_, err := known.Conn.Write(c.Ready()) // the client has missed it
 			return err == nil
 		}
+		if silent == nil || known.heard.Load() < silent.heard.Load() {
+			silent = known
+		}
 	}
+	full := len(f.served) >= f.mostOpen()
 	f.mu.Unlock()
+	if full {
+		silent.Close()
+	}
 	conn, err := c.Dial(f.Request)
 	if err != nil {
 		return false
@@ -226,7 +248,7 @@ func (f *appFlow) admit(c handshake.Client) bool {
 	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
 	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
 		defer kept.Close()
-		f.serve(server)
+		f.serve(kept.ctx, server)
 	}) {
 		kept.Close()
 		return false

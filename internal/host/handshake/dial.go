@@ -22,7 +22,8 @@ const (
 	defaultTimeout = 10 * time.Second
 )
 
-var errNoResponse = errors.New("no answer")
+// ErrNoAnswer is why a flow was not opened to which the acceptor did not answer in time.
+var ErrNoAnswer = errors.New("no answer")
 
 // Dial opens a flow: it makes a connected socket with the request's options, and has the
 // acceptor agree. No timeout: ten seconds.
@@ -57,7 +58,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	case errors.Is(err, syscall.ECONNREFUSED):
 		err = errors.New("connection refused (ICMP port unreachable): nothing listens there, or a firewall rejects UDP to this port")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		err = fmt.Errorf("%w to UDP datagrams within %v: a firewall may let TCP through alone", errNoResponse, timeout)
+		err = fmt.Errorf("%w to UDP datagrams within %v: a firewall may let TCP through alone", ErrNoAnswer, timeout)
 	case ctx.Err() != nil:
 		err = context.Canceled
 	}

@@ -53,6 +53,9 @@ func servePackets(ctx context.Context, s *application.Server) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil && transient(err):
+			if s.Connected { // the client has closed its socket
+				return nil
+			}
 			continue
 		case err != nil:
 			return err

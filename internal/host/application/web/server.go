@@ -95,15 +95,18 @@ func address3(text string) net.Addr {
 	return at
 }
 
-// atMost refuses a connection while so many are open.
-func atMost(most int) func(context.Context, *quic.ClientInfo) (context.Context, error) {
+// atMost refuses a connection while so many are open; ended is called when one ends.
+func atMost(most int, ended func()) func(context.Context, *quic.ClientInfo) (context.Context, error) {
 	var open atomic.Int64
 	return func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
 		if open.Add(1) > int64(most) {
 			open.Add(-1)
 			return nil, errors.New("as many connections as the server may have are open")
 		}
-		context.AfterFunc(ctx, func() { open.Add(-1) })
+		context.AfterFunc(ctx, func() {
+			open.Add(-1)
+			ended()
+		})
 		return ctx, nil
 	}
 }
@@ -112,7 +115,7 @@ func atMost(most int) func(context.Context, *quic.ClientInfo) (context.Context, 
 // those whose last packet was lost stay for idleTimeout.
 const lingering = 4096
 
-// serve3 answers over HTTP/3.
+// serve3 answers over HTTP/3: over a socket that is connected, until its one connection ends.
 func serve3(ctx context.Context, s *application.Server, handler http.Handler) error {
 	quiet()
 	window := uint64(application.ReceiveWindow(s.Spec))
@@ -120,11 +123,13 @@ func serve3(ctx context.Context, s *application.Server, handler http.Handler) er
 		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout, MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
 		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window, MaxConnectionReceiveWindow: window,
 	}
-	most := 1
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	most, ended := 1, end
 	if !s.Connected {
-		most = application.MostOpen(s.Spec) + lingering
+		most, ended = application.MostOpen(s.Spec)+lingering, func() {}
 	}
-	over := &quic.Transport{Conn: s.Packets, ConnContext: atMost(most)}
+	over := &quic.Transport{Conn: s.Packets, ConnContext: atMost(most, ended)}
 	l, err := over.ListenEarly(http3.ConfigureTLSConfig(s.TLS.Clone()), config)
 	if err != nil {
 		return err

@@ -70,9 +70,11 @@ func TestGoAwayOfHTTP3(t *testing.T) {
 	}
 }
 
-// TestAtMost: so many connections may be open, and another one when one has ended.
+// TestAtMost: so many connections may be open, and another one when one has ended, which is
+// reported.
 func TestAtMost(t *testing.T) {
-	accept := atMost(2)
+	ended := make(chan struct{}, 3)
+	accept := atMost(2, func() { ended <- struct{}{} })
 	ctx, end := context.WithCancel(t.Context())
 	for i, c := range []context.Context{ctx, t.Context()} {
 		if _, err := accept(c, nil); err != nil {
@@ -82,7 +84,13 @@ func TestAtMost(t *testing.T) {
 	if _, err := accept(t.Context(), nil); err == nil {
 		t.Error("a third one of two was accepted")
 	}
+	select {
+	case <-ended:
+		t.Error("the end of a connection is reported, and none has ended")
+	default:
+	}
 	end()
+	<-ended
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if _, err := accept(t.Context(), nil); err == nil {
 			return
