@@ -1,6 +1,7 @@
 package sock
 
 import (
+	"math"
 	"time"
 	"unsafe"
 
@@ -78,15 +79,21 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	var n int
 	var err error
 	events, size := unsafe.Pointer(&p.events), uintptr(len(p.events))
+	whole := -1 // milliseconds of the limit
+	if limit >= 0 {
+		whole = int(min(limit/time.Millisecond, math.MaxInt32))
+	}
 	switch raw := p.Raw || limit == 0; {
-	case p.milliseconds && limit < 0:
-		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, ^uintptr(0), 0, 0))
-	case p.milliseconds:
-		if limit > 0 {
+	case p.milliseconds && whole == 0:
+		if limit > 0 { // ppoll(2) does not keep to EPOLLEXCLUSIVE, so no longer wait uses it
 			p.wait.Raw = p.Raw
 			_, _ = p.wait.Wait(p.fd, false, limit)
 		}
 		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, 0, 0, 0))
+	case p.milliseconds && raw:
+		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, uintptr(whole), 0, 0))
+	case p.milliseconds:
+		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, uintptr(whole), 0, 0))
 	case raw:
 		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size, uintptr(until), 0, 0))
 	default:
