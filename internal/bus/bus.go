@@ -302,7 +302,7 @@ func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(in
 
 // decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
 // what is bounded, each object has some text of its own: "{}" decodes to a structure of
-// hundreds of bytes. The texts of its errors are cut.
+// hundreds of bytes. Its texts are cut.
 func decode(data []byte, most int, into any) error {
 	const textOfObject, few = 32, 16 << 10
 	if most > 0 {
@@ -315,7 +315,7 @@ func decode(data []byte, most int, into any) error {
 	}
 	err := json.Unmarshal(data, into)
 	if most > 0 {
-		cutErrors(reflect.ValueOf(into))
+		cutTexts(reflect.ValueOf(into))
 	}
 	return err
 }

@@ -78,34 +78,50 @@ func Failure(err error) *message.Error {
 	return e
 }
 
-// longestError bounds the text of an error of a node that is not trusted, in bytes.
-const longestError = 1000
+// longestText bounds each text of a node that is not trusted, in bytes: as an attribute of
+// sysfs is, so that no list of CPUs exceeds it.
+const longestText = 4 << 10
 
-// cutErrors cuts the texts of the errors in a decoded value.
-func cutErrors(v reflect.Value) {
+// cutTexts cuts the texts in a decoded value that are longer than longestText.
+func cutTexts(v reflect.Value) {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if e, is := reflect.TypeAssert[*message.Error](v); is && e != nil && len(e.Text) > longestError {
-			e.Text = strings.ToValidUTF8(e.Text[:longestError], "") + "…"
+	case reflect.String:
+		if text := v.String(); len(text) > longestText {
+			v.SetString(strings.ToValidUTF8(text[:longestText], "") + "…")
 		}
+	case reflect.Pointer:
 		if !v.IsNil() {
-			cutErrors(v.Elem())
+			cutTexts(v.Elem())
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			v.Set(withCutTexts(v.Elem()))
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			cutErrors(v.Index(i))
+			cutTexts(v.Index(i))
 		}
 	case reflect.Map:
-		for _, of := range v.Seq2() {
-			cutErrors(of)
+		for _, key := range v.MapKeys() {
+			value := withCutTexts(v.MapIndex(key))
+			v.SetMapIndex(key, reflect.Value{})
+			v.SetMapIndex(withCutTexts(key), value)
 		}
 	case reflect.Struct:
 		for field, of := range v.Fields() {
 			if field.IsExported() {
-				cutErrors(of)
+				cutTexts(of)
 			}
 		}
 	}
+}
+
+// withCutTexts is a value that cannot be set itself, with its texts cut.
+func withCutTexts(v reflect.Value) reflect.Value {
+	to := reflect.New(v.Type()).Elem()
+	to.Set(v)
+	cutTexts(to)
+	return to
 }
 
 // CodeOf is the code of an error: its own, where one was given, or else that of the

@@ -142,12 +142,15 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	}
 }
 
-// TestLongErrors: the errors of a node that is not trusted are cut, also within a reply.
-func TestLongErrors(t *testing.T) {
-	long := &message.Error{Code: message.Busy, Text: strings.Repeat("é", longestError)}
+// TestLongTexts: the texts of a node that is not trusted are cut, of errors and within a reply.
+func TestLongTexts(t *testing.T) {
+	long := &message.Error{Code: message.Busy, Text: strings.Repeat("é", longestText)}
 	type reply struct {
 		Flows []message.FlowEnd
 		Named map[string]*message.Error
+		Host  record.Snapshot
+		Any   any
+		Times record.Distribution
 	}
 	for name, most := range map[string]int{"trusted": 0, "bounded": 1 << 20} {
 		near, far := net.Pipe()
@@ -165,7 +168,11 @@ func TestLongErrors(t *testing.T) {
 		err = agent.Serve(t.Context(), map[string]Handler{
 			"fail": func(context.Context, []byte) (any, error) { return nil, long },
 			"ends": func(context.Context, []byte) (any, error) {
-				return reply{[]message.FlowEnd{{}, {Error: long}}, map[string]*message.Error{"a": long}}, nil
+				return reply{
+					[]message.FlowEnd{{}, {Error: long, ModeNote: long.Text}}, map[string]*message.Error{"a": long},
+					record.Snapshot{Tables: record.Tables{Missing: []string{long.Text}}, Sysctls: map[string]string{"a": long.Text, long.Text: "a"}},
+					map[string]any{"a": []any{long.Text}}, record.Distribution{Histogram: []byte(long.Text)},
+				}, nil
 			},
 		}, Gate{})
 		if err != nil {
@@ -179,12 +186,24 @@ func TestLongErrors(t *testing.T) {
 		if !is {
 			t.Fatalf("%s: the agent has not failed", name)
 		}
-		for _, e := range []*message.Error{got.Flows[1].Error, got.Named["a"], failed} {
-			whole := e.Text == long.Text
-			cut := len(e.Text) <= longestError+len("…") && utf8.ValidString(e.Text)
-			if e.Code != message.Busy || whole != (most == 0) || cut != (most > 0) {
-				t.Errorf("%s: %d bytes, code %s", name, len(e.Text), e.Code)
+		texts := []string{
+			got.Flows[1].Error.Text, got.Named["a"].Text, failed.Text, got.Flows[1].ModeNote, got.Host.Missing[0],
+			got.Host.Sysctls["a"], got.Any.(map[string]any)["a"].([]any)[0].(string),
+		}
+		for key := range got.Host.Sysctls {
+			if key != "a" {
+				texts = append(texts, key)
 			}
+		}
+		for i, text := range texts {
+			whole := text == long.Text
+			cut := len(text) <= longestText+len("…") && utf8.ValidString(text)
+			if whole != (most == 0) || cut != (most > 0) {
+				t.Errorf("%s: text %d has %d bytes", name, i, len(text))
+			}
+		}
+		if code := failed.Code; code != message.Busy || len(texts) != 8 || string(got.Times.Histogram) != long.Text {
+			t.Errorf("%s: code %s, %d texts, a histogram of %d bytes", name, code, len(texts), len(got.Times.Histogram))
 		}
 	}
 }
