@@ -129,8 +129,8 @@ type Budget struct {
 	sources map[netip.Prefix]int64 // clients by prefixes
 }
 
-// prefixes are those of a source that get no more places than they leave to others: of IPv6
-// also those that are delegated to one site (RFC 6177).
+// prefixes are those of a source that bounds are for, the longest first: of IPv6 also those
+// that are delegated to one site (RFC 6177).
 func prefixes(source netip.Addr) (list []netip.Prefix) {
 	lengths := []int{64, 56, 48}
 	if source.Is4() {
@@ -142,6 +142,14 @@ func prefixes(source netip.Addr) (list []netip.Prefix) {
 		}
 	}
 	return list
+}
+
+// shown is a prefix as messages have it: an address of IPv4 without its length.
+func shown(p netip.Prefix) string {
+	if p.IsSingleIP() {
+		return p.Addr().String()
+	}
+	return p.String()
 }
 
 // Admit accepts a client, unless all places are taken or one of its prefixes has its share.
@@ -157,11 +165,7 @@ func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	for _, p := range sources {
 		if has := b.sources[p]; has > free {
 			b.refused[Clients]++
-			name := p.String()
-			if p.IsSingleIP() {
-				name = source.String()
-			}
-			return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", name, has, b.All[Clients], free)
+			return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", shown(p), has, b.All[Clients], free)
 		}
 	}
 	if b.sources == nil {

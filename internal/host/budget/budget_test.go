@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/netip"
 	"strings"
@@ -157,7 +158,9 @@ func TestOfWaitingAnswers(t *testing.T) {
 	}
 }
 
-// TestGuesses: a source has some guesses at once, and then one in a while; others have theirs.
+// TestGuesses: a source has some guesses at once, and then one in a while; others have theirs,
+// and those of one site together some more. Sources without number do not have one forgotten
+// that has to wait.
 func TestGuesses(t *testing.T) {
 	var g Guesses
 	now := time.Now()
@@ -177,9 +180,49 @@ func TestGuesses(t *testing.T) {
 	if why := g.refused(a, now.Add(guessInterval+time.Second)); why != "" {
 		t.Errorf("after a while: %s", why)
 	}
-	for i := range 2 * mostGuessers {
-		g.wrong(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), now)
+	for bits, want := range map[int]int{56: guessesAtOnce << siteShift, 48: guessesAtOnce << (2 * siteShift)} {
+		var g Guesses
+		guesses := 0
+		for round := range guessesAtOnce + 1 {
+			for i := range 256 { // each /64 of a /56, or one of each /56 of a /48
+				at := [16]byte{0x20, 0x01, 0x0d, 0xb8}
+				at[bits/8] = byte(i)
+				if one := netip.AddrFrom16(at); g.refused(one, now) == "" {
+					g.wrong(one, now)
+					guesses++
+				} else if why := g.refused(one, now); round == 0 && !strings.Contains(why, fmt.Sprintf("/%d: try", bits)) {
+					t.Error(why)
+				}
+			}
+		}
+		if guesses != want {
+			t.Errorf("a /%d has %d guesses at once, want %d", bits, guesses, want)
+		}
 	}
+	one, neighbour := source("2001:db8:1:1::"), source("2001:db8:1:2::")
+	for range guessesAtOnce {
+		g.wrong(one, now)
+	}
+	if g.refused(one, now) == "" || g.refused(neighbour, now) != "" {
+		t.Errorf("a /64 that has guessed: %q; another of its site: %q", g.refused(one, now), g.refused(neighbour, now))
+	}
+	for range 20 {
+		g.wrong(a, now)
+	}
+	many := func(net byte, n int, at time.Time) {
+		for i := range n {
+			g.wrong(netip.AddrFrom4([4]byte{10, net, byte(i >> 8), byte(i)}), at)
+		}
+	}
+	later := now
+	for i := range byte(10) {
+		later = later.Add(guessInterval + time.Second)
+		many(i, mostGuessers/2, later)
+	}
+	if g.refused(a, later) == "" {
+		t.Error("a source that has to wait is forgotten")
+	}
+	many(10, mostGuessers/2+100, later)
 	if len(g.free) > mostGuessers {
 		t.Errorf("%d sources are known", len(g.free))
 	}

@@ -2,7 +2,9 @@ package budget
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,19 +12,22 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Guesses limits how often a source may try tokens and passwords: some at once, and then
-// one in a while (as PerSourcePenalties, sshd_config(5)). Its methods may be called from
-// several goroutines.
+// Guesses limits how often a source, and the site that it is part of, may try tokens and
+// passwords: some at once, and then one in a while (as PerSourcePenalties, sshd_config(5)).
+// Its methods may be called from several goroutines.
 type Guesses struct {
 	mu   sync.Mutex
-	free map[netip.Addr]time.Time // when a source has no wrong guesses to wait for
+	free map[netip.Prefix]time.Time // when a prefix has no wrong guesses to wait for
 }
 
+// What a source may guess. Each further one of its prefixes may guess 1<<siteShift times as
+// often as the one within it: no source uses up what others of its site may guess.
 const (
 	guessesAtOnce = 5
 	guessInterval = 10 * time.Second
-	// mostGuessers bounds the sources that are known.
-	mostGuessers = 4096
+	siteShift     = 2
+	// mostGuessers bounds the prefixes that are known.
+	mostGuessers = 3 * 4096
 )
 
 // Wrong notes a wrong guess.
@@ -32,18 +37,24 @@ func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.free == nil {
-		g.free = map[netip.Addr]time.Time{}
+		g.free = map[netip.Prefix]time.Time{}
 	}
-	free := g.free[source]
-	if free.Before(now) {
-		free = now
+	guessing := prefixes(source)
+	for i, p := range guessing {
+		free := g.free[p]
+		if free.Before(now) {
+			free = now
+		}
+		g.free[p] = free.Add(guessInterval >> (i * siteShift))
 	}
-	g.free[source] = free.Add(guessInterval)
-	for other := range g.free { // any, when there are too many
+	if len(g.free) > mostGuessers {
+		maps.DeleteFunc(g.free, func(_ netip.Prefix, free time.Time) bool { return !free.After(now) })
+	}
+	for other := range g.free { // any, when there are still too many
 		if len(g.free) <= mostGuessers {
 			break
 		}
-		if other != source {
+		if !slices.Contains(guessing, other) {
 			delete(g.free, other)
 		}
 	}
@@ -57,10 +68,12 @@ func (g *Guesses) Refused(from netip.Addr) string {
 func (g *Guesses) refused(source netip.Addr, now time.Time) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	free, known := g.free[source]
-	wait := free.Sub(now) - (guessesAtOnce-1)*guessInterval
-	if !known || wait <= 0 {
-		return ""
+	for i, p := range prefixes(source) {
+		free, known := g.free[p]
+		wait := free.Sub(now) + guessInterval>>(i*siteShift) - guessesAtOnce*guessInterval
+		if known && wait > 0 {
+			return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", shown(p), unit.Duration(wait.Round(time.Second)+time.Second))
+		}
 	}
-	return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", source, unit.Duration(wait.Round(time.Second)+time.Second))
+	return ""
 }
