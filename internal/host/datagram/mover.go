@@ -46,8 +46,9 @@ type packetWriter interface {
 // A packetReader takes messages from the kernel.
 type packetReader interface {
 	// receive takes what is there, without waiting if the system can; of each message
-	// only the beginning, if brief and the system can. at is the present instant.
-	receive(fd int, brief bool, at int64) (n int, err error)
+	// only the beginning, if brief and the system can. ahead is how far the time of day is
+	// ahead of the other clock.
+	receive(fd int, brief bool, ahead int64) (n int, err error)
 	// message is one of those. now and ofDay are the same instant on two clocks.
 	message(i int, now, ofDay int64) received
 	// all says that n messages were all that was there.

@@ -170,11 +170,11 @@ type messages struct {
 	brief bool // only beginnings were taken
 }
 
-func (m *messages) receive(fd int, brief bool, at int64) (int, error) {
+func (m *messages) receive(fd int, brief bool, ahead int64) (int, error) {
 	if m.brief = brief && m.named != flow.ModeRecv; m.brief {
-		return m.from.Receive(fd, briefBytes, at)
+		return m.from.Receive(fd, briefBytes, ahead)
 	}
-	return m.from.Receive(fd, messageBytes, at)
+	return m.from.Receive(fd, messageBytes, ahead)
 }
 
 func (m *messages) mode() string   { return m.named }

@@ -60,7 +60,7 @@ func (r *receiver) receive(t *tally, s *flowset.Signals) error {
 func (r *receiver) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
 	at := socket.Now()
 	for {
-		n, err := r.in.receive(fd, r.brief(), at)
+		n, err := r.in.receive(fd, r.brief(), time.Now().UnixNano()-at)
 		if n > 0 {
 			ofDay, now := time.Now().UnixNano(), socket.Now()
 			inside := now >= s.Begin.Load() && now < s.End.Load()

@@ -75,18 +75,21 @@ func open(name string, m Match, buffer int) (int, error) {
 // Receive returns how many frames have come in, at most Room, and waits for the first for
 // limit at most; 0: none has.
 func (r *Receiver) Receive(limit time.Duration) (int, error) {
-	n, err := r.from.Receive(r.fd, MaxBytes, sched.Now())
+	n, err := r.from.Receive(r.fd, MaxBytes, ahead())
 	if err == unix.EAGAIN && limit > 0 {
 		if _, err := r.wait.Wait(r.fd, false, limit); err != nil {
 			return 0, err
 		}
-		n, err = r.from.Receive(r.fd, MaxBytes, sched.Now())
+		n, err = r.from.Receive(r.fd, MaxBytes, ahead())
 	}
 	if err == unix.EAGAIN || err == unix.EINTR {
 		return 0, nil
 	}
 	return max(0, n), err
 }
+
+// ahead is how far the time of day is ahead of the monotonic clock.
+func ahead() int64 { return time.Now().UnixNano() - sched.Now() }
 
 // Frame is the i-th frame of the latest Receive, without VLAN tag and check sequence. It is
 // valid until the next.

@@ -79,9 +79,9 @@ type DatagramReceiver struct {
 	used     int // of the messages, by the latest call
 	room     int // bytes of each that are copied
 
-	// When the latest call was made that found no more messages than it received, and the
-	// latest of those before this call.
-	emptied, before int64
+	// ahead of the latest call that found no more messages than it received, and of the
+	// latest of those before this call; 0: there is none.
+	ahead, before int64
 }
 
 // NewDatagramReceiver makes a receiver of at most so many messages in one system call,
@@ -103,8 +103,8 @@ func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 
 // Receive receives the messages that have arrived, without waiting, and returns how many.
 // At most so many bytes of each are copied; Message.Bytes is the whole size (MSG_TRUNC).
-// at is the present instant of a monotonic clock, for Arrived.
-func (r *DatagramReceiver) Receive(fd, bytes int, at int64) (int, error) {
+// ahead is how far the time of day is ahead of a monotonic clock at present, for Arrived.
+func (r *DatagramReceiver) Receive(fd, bytes int, ahead int64) (int, error) {
 	for i := range r.used {
 		r.messages[i].header.SetControllen(controlBytes)
 	}
@@ -116,22 +116,21 @@ func (r *DatagramReceiver) Receive(fd, bytes int, at int64) (int, error) {
 	}
 	n, err := result(unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd),
 		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)), unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0))
-	r.used, r.before = n, r.emptied
+	r.used, r.before = n, r.ahead
 	if err == unix.EAGAIN || err == nil && n < len(r.messages) {
-		r.emptied = at
+		r.ahead = ahead
 	}
 	return n, err
 }
 
-// Arrived returns when the kernel received a message of the latest Receive, in ns of the clock
-// of Receive; now if that is not known. now and ofDay are the same instant on that clock
-// and in the time of day. What the two are apart is taken anew each time, so that setting
-// the time of day does not matter, unless it is set while the message waits. No message
-// waits longer than since the socket had none.
+// Arrived returns when the kernel received a message of the latest Receive, in ns of the
+// clock of Receive; now if that is not known. now and ofDay are the same instant on that clock
+// and in the time of day. If the time of day has been set since the socket had no messages,
+// it may have been while the message waited, and its timestamp does not count.
 func (r *DatagramReceiver) Arrived(m Message, now, ofDay int64) int64 {
-	const unqueued = time.Millisecond // from the timestamp until the message is in the socket, at most
-	since := ofDay - m.TimestampNs
-	if m.TimestampNs == 0 || since < 0 || since > min(now-r.before+int64(unqueued), int64(time.Minute)) {
+	const step = time.Millisecond // less is between the readings of the two clocks
+	since, moved := ofDay-m.TimestampNs, ofDay-now-r.before
+	if m.TimestampNs == 0 || since < 0 || since > int64(time.Minute) || r.before != 0 && max(moved, -moved) > int64(step) {
 		return now
 	}
 	return now - since
