@@ -204,7 +204,7 @@ func TestSilentSocketsMakeRoom(t *testing.T) {
 }
 
 // TestLaterTimeouts: a server that has answered the flow and accepts no further socket does
-// not answer: the client is not told of a firewall.
+// not answer: the client's error names no firewall.
 func TestLaterTimeouts(t *testing.T) {
 	server, request := awaiting(t, flow.Spec{Protocol: flow.HTTP3, PerConnection: 1})
 	client := engine(t)

@@ -402,8 +402,9 @@ func (s scene) spentCPU(f record.Flow) string {
 // reaches: the flow has what a cap allows, on average.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
 
-// capped reports whether a cap, such as "its pacing", limits a TCP flow, and what shows it. A flow that lost nothing and reached the cap in most intervals is limited by it although its
-// average is lower: its machine, or the program that writes, paused.
+// capped reports whether a cap, such as "its pacing", limits a TCP flow, and what shows it. A flow
+// that lost nothing and reached the cap in most intervals is limited by it although its average is
+// lower: its machine, or the program that writes, paused.
 func (s scene) capped(f record.Flow, most float64, name string) (why string, reached bool) {
 	average, of := unit.FormatPercent(share(f.GoodputBps, most)), name+" of "+unit.FormatRate(most)
 	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy || len(f.Bins) < leastIntervals {
