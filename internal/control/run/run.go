@@ -22,6 +22,7 @@ import (
 	"linerate/internal/control/snmp"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/conclude"
 	"linerate/internal/version"
 )
@@ -82,11 +83,12 @@ type conductor struct {
 	networks    map[string]*treatmentNetwork // by treatment
 	credentials map[string]snmp.Credentials  // by switch
 	switches    []*snmp.Switch
-	snapshots   map[string]snapshot // the latest, by host
-	learning    sync.WaitGroup      // how often switches refresh their counters
-	broken      error               // a setting could not be reverted
-	retryTime   time.Duration       // with trials that were not kept, and with waiting before another attempt
-	maxRetrySet *time.Duration      // the user's limit of time spent on retries; nil: none
+	unlinked    map[string][]topology.End // interfaces without a cable, by treatment
+	snapshots   map[string]snapshot       // the latest, by host
+	learning    sync.WaitGroup            // how often switches refresh their counters
+	broken      error                     // a setting could not be reverted
+	retryTime   time.Duration             // with trials that were not kept, and with waiting before another attempt
+	maxRetrySet *time.Duration            // the user's limit of time spent on retries; nil: none
 
 	elapsedBefore float64 // seconds, spent before the run was resumed
 	began         time.Time
@@ -134,7 +136,7 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 			Replicates: plan.Blocks(), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
-		networks: map[string]*treatmentNetwork{}, finished: map[int]bool{}, maxRetrySet: allowed,
+		networks: map[string]*treatmentNetwork{}, unlinked: map[string][]topology.End{}, finished: map[int]bool{}, maxRetrySet: allowed,
 	}, nil
 }
 

@@ -35,7 +35,10 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 		Unreachable:   t.Unreachable,
 		AccountSender: t.Workload.Accounting == study.AccountSender,
 	}
-	// A trial before this one may have taken routes away.
+	// A trial before this one may have taken links down, and routes with them.
+	if err := c.awaitLinks(ctx, ""); err != nil {
+		return result, err
+	}
 	took, err := c.lab.Converge(ctx)
 	if err != nil {
 		return result, err
@@ -173,6 +176,9 @@ func (c *conductor) setUp(ctx context.Context, t *study.Treatment) ([]record.App
 	applied, err := c.apply(ctx, settings, t.Workload.Events, at)
 	if err == nil {
 		err = c.hold(ctx, c.over(t), eventSettings(t.Workload.Events), at)
+	}
+	if err == nil {
+		err = c.awaitLinks(ctx, t.Name)
 	}
 	if err == nil {
 		err = c.flush(ctx, c.over(t), c.lab.Hosts())

@@ -162,6 +162,7 @@ func (a *agent) settings() map[string]bus.Handler {
 		"revert":   handle(a.revert),
 		"flush":    handle(a.flush),
 		"drain":    handle(a.drain),
+		"links":    handle(a.links),
 		"lookup":   handle(a.lookup),
 		"ports":    handle(a.ports),
 		"memory":   handle(a.memory),
@@ -270,6 +271,10 @@ func (a *agent) drain(ctx context.Context, r message.DrainRequest) (struct{}, er
 			return struct{}{}, ctx.Err()
 		}
 	}
+}
+
+func (a *agent) links(_ context.Context, r message.LinksRequest) ([]message.LinkState, error) {
+	return a.reader.LinkStates(r.Interfaces)
 }
 
 // trial is the current engine; the first request of a trial makes it.

@@ -1,7 +1,10 @@
 package counters
 
 import (
+	"slices"
+
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -53,4 +56,15 @@ func inside(losses []record.CarrierLoss, windowS float64) (kept []record.Carrier
 		}
 	}
 	return kept
+}
+
+// LinkStates are the states of the named interfaces that exist.
+func (r *Reader) LinkStates(names []string) (states []message.LinkState, err error) {
+	links, err := r.conn.Links()
+	for _, l := range links {
+		if slices.Contains(names, l.Name) {
+			states = append(states, message.LinkState{Interface: l.Name, Up: l.Up, Running: l.Up && l.Carrier && !l.Activating()})
+		}
+	}
+	return states, err
 }

@@ -32,6 +32,13 @@ type Link struct {
 	XDP            int // id of the XDP program of the interface; 0: it has none
 }
 
+// Activating reports whether the interface has a carrier and is not activated yet: until a
+// kernel thread does that, up to a second later (linkwatch_event), the noop queueing discipline
+// drops packets without an error. The thread sets the operational state as well.
+func (l Link) Activating() bool {
+	return l.Up && l.Carrier && (l.OperState == "down" || l.OperState == "lowerlayerdown")
+}
+
 // PacketSizes are the largest packets, in bytes, that segmentation offload gives to the
 // interface (IFLA_GSO_MAX_SIZE) and that receive offload merges (IFLA_GRO_MAX_SIZE;
 // Documentation/networking/segmentation-offloads.rst). IPv4 has limits of its own since

@@ -45,7 +45,7 @@ func Open(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("frames of up to %d bytes: expected %d to %d", o.Bytes, MinBytes, MaxBytes)
 	}
 	link, queued, err := describe(o.Interface)
-	for until := time.Now().Add(activation); err == nil && activating(link) && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(activation); err == nil && link.Activating() && time.Now().Before(until); time.Sleep(time.Millisecond) {
 		link, queued, err = describe(o.Interface)
 	}
 	if err != nil {
@@ -101,13 +101,6 @@ func describe(name string) (link netlink.Link, queued bool, err error) {
 // activation is how long the kernel may take to activate an interface that has a carrier.
 const activation = 2 * time.Second
 
-// activating reports whether an interface has a carrier and is not activated yet: until a kernel
-// thread does that (linkwatch_event), the noop queueing discipline drops packets without an error.
-// The thread sets the operational state as well.
-func activating(link netlink.Link) bool {
-	return link.Up && link.Carrier && (link.OperState == "down" || link.OperState == "lowerlayerdown")
-}
-
 // sends reports why an interface does not send frames of up to so many bytes: some drivers
 // drop them without an error.
 func sends(link netlink.Link, bytes int) error {
@@ -117,7 +110,7 @@ func sends(link netlink.Link, bytes int) error {
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is not up"}
 	case !link.Carrier:
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it has no carrier: its other end is down, or no cable is plugged in"}
-	case activating(link):
+	case link.Activating():
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is " + link.OperState + ", though it has a carrier"}
 	case bytes > link.MTU+ethernet+tag:
 		return fmt.Errorf("%w: %d bytes, and the MTU of %d of %s allows %d, with a VLAN tag %d", ErrSize, bytes, link.MTU, link.Name, link.MTU+ethernet, link.MTU+ethernet+tag)

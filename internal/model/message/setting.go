@@ -48,6 +48,19 @@ type DrainRequest struct {
 	TimeoutNs int64 `json:"timeout_ns"`
 }
 
+// LinksRequest asks for the states of interfaces.
+type LinksRequest struct {
+	Interfaces []string `json:"interfaces"`
+}
+
+// LinkState is the state of an interface: set up, and with a carrier and activated, so that it
+// sends what it is given (IFF_UP and IFF_RUNNING, Documentation/networking/operstates.rst).
+type LinkState struct {
+	Interface string `json:"interface"`
+	Up        bool   `json:"up"`
+	Running   bool   `json:"running"`
+}
+
 // EventRequest has something happen on a host at an instant of the window.
 type EventRequest struct {
 	AtNs int64 `json:"at_ns"`

@@ -195,6 +195,21 @@ func (t *Topology) MAC(e End) string {
 	return ""
 }
 
+// Interfaces are those of the hosts, and those of the switches that have a link.
+func (t *Topology) Interfaces() (list []End) {
+	for _, h := range t.Hosts {
+		for _, p := range h.Interfaces {
+			list = append(list, End{h.Name, p.Name})
+		}
+	}
+	for _, e := range t.ends() {
+		if _, is := t.Switch(e.Node); is {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // ends are those of all links, in the order of the file.
 func (t *Topology) ends() (list []End) {
 	for _, l := range t.Links {

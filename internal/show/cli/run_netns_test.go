@@ -200,3 +200,17 @@ func TestRunIsFoundByItsName(t *testing.T) {
 		t.Error("the page is still there")
 	}
 }
+
+// TestTrialsAwaitTheirLinks: a trial opens its connections once the link that the trial before
+// has taken down sends again, at both ends.
+func TestTrialsAwaitTheirLinks(t *testing.T) {
+	kerneltest.Parallel(t)
+	run := runLab(t, t.TempDir(), labFile(t, "link-down.yaml"))
+	for _, trial := range run.Trials {
+		for _, f := range trial.Flows {
+			if !f.Connected {
+				t.Errorf("trial %d: %s", trial.Order, f.Error)
+			}
+		}
+	}
+}
