@@ -86,6 +86,7 @@ func agree(t *testing.T, what string, rate float64, other func() float64, within
 	for range 3 {
 		others = append(others, other())
 		if ratio := rate / others[len(others)-1]; ratio > 1-within && ratio < 1+within {
+			t.Logf("%s: %.4g/s and %.4g/s, a ratio of %.4f", what, rate, others, ratio)
 			return
 		}
 	}

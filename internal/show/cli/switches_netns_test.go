@@ -100,6 +100,7 @@ func TestSwitchPorts(t *testing.T) {
 			there, here := float64(one.counted)/p.Seconds(), one.kernel/d.Seconds
 			const edges = 16 << 10 // bytes that a burst at an edge has
 			allowed := 0.002*here + here*p.DoubtS/p.Seconds() + edges/p.Seconds()
+			t.Logf("%s %s: SNMP counts %+.3f %% more than the kernel", d.Interface, one.what, 100*(there/here-1))
 			if math.Abs(there-here) > allowed {
 				t.Errorf("%s %s: %.0f bytes/s by SNMP, %.0f by the kernel (allowed %.0f apart)", d.Interface, one.what, there, here, allowed)
 			}
@@ -229,10 +230,13 @@ func TestRealSwitch(t *testing.T) {
 		if in.Name != "gi1" || sent.Name != "gi2" || in.Found != "named in the study" {
 			t.Errorf("ports %+v %+v", in, sent)
 		}
-		if share := 1 - float64(sent.Counters.OutUcast)/float64(in.Counters.InUcast); share < 0.008 || share > 0.012 {
+		share := 1 - float64(sent.Counters.OutUcast)/float64(in.Counters.InUcast)
+		t.Logf("the switch lost %.4f of the frames", share)
+		if share < 0.008 || share > 0.012 {
 			t.Errorf("the switch lost %.4f of the frames, want 0.01", share)
 		}
 		lost, is := found(run, "lost-at-hop", trial.Treatment)
+		t.Log(lost.Summary)
 		if !is || lost.Host != "sg300" || !strings.Contains(lost.Summary, "in sg300 before port server-eth0") {
 			t.Errorf("findings %+v", run.Findings)
 		}

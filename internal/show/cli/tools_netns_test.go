@@ -107,6 +107,7 @@ func TestToolDescribed(t *testing.T) {
 			t.Errorf("says %.3f of what was received", off)
 		}
 	}
+	t.Logf("described, %.5f of built-in", goodput["described"]/goodput["built-in"])
 	if len(goodput) != 3 || math.Abs(goodput["described"]/goodput["built-in"]-1) > 0.03 {
 		t.Errorf("counted %v", goodput)
 	}
