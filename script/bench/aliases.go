@@ -22,7 +22,7 @@ var crowds = []struct{ networks, each int }{{1, 254}, {4, 250}}
 // aliases is which tool adds addresses to an interface the quickest, from the start of
 // the command until all are there.
 var aliases = contest{
-	key: "aliases", Title: "Adding aliases to an interface",
+	key: "aliases", Title: "Adding aliases to an interface", lab: pair,
 	unit: "thousand per second", digits: 1,
 	conditions: []string{"254 aliases", "1,000 aliases"},
 	contenders: []contender{

@@ -62,6 +62,16 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestWithin: a mark of agreement is missed on either side.
+func TestWithin(t *testing.T) {
+	m := mark{ratio: 0.05, kind: within}
+	for ratio, want := range map[float64]bool{0.94: false, 0.96: true, 1.04: true, 1.06: false} {
+		if got := m.met(spread{Median: ratio}); got != want {
+			t.Errorf("%g %s: %v, want %v", ratio, m, got, want)
+		}
+	}
+}
+
 // labOf is one round of the lab.
 func labOf(linerate, mininet labTimes) *outcome {
 	return &outcome{contest: lab, turns: []map[string][]figure{{"linerate": {{labTimes: linerate}}, "Mininet": {{labTimes: mininet}}}}}
@@ -105,6 +115,9 @@ func TestParse(t *testing.T) {
 		{"sockperf", parseSockperf, "sockperf: Summary: Latency is 8.000 usec", figure{rate: 62.5}},
 		{"qperf", parseQperf, "tcp_lat:\n    latency  =  8000 ns\n", figure{rate: 62.5}},
 		{"crr", parseThousands, "16128.2\n", figure{rate: 16.1282}},
+		{"a server of others", parsePerSecond, `{"rate_per_s":398.5}`, figure{rate: 398.5}},
+		{"wrk", parsePeersPerSecond, "  Thread Stats\nRequests/sec:    398.24\nTransfer/sec:      0.48MB\n", figure{rate: 398.24}},
+		{"dnsperf", parsePeersPerSecond, "  Run time (s):         6.0\n  Queries per second:   399.71\n", figure{rate: 399.71}},
 	} {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
 		got, err := c.parse([]byte(c.text))

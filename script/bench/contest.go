@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -78,11 +79,13 @@ const (
 	atLeast kind = iota // the median is no less
 	atMost              // the median is no more
 	level               // the median does not differ from the ratio, or lies above it
+	within              // the median differs from 1 by no more
 )
 
 // contest is contenders that take turns in every condition.
 type contest struct {
 	key, Title string
+	lab        string // the file of the lab that it is held in; empty: it makes its own
 	unit       string // of the rate: "Gbit/s"
 	digits     int    // of the rate, after the point
 	conditions []string
@@ -191,6 +194,8 @@ func (m mark) met(ratio spread) bool {
 		return ratio.Median <= m.ratio
 	case level:
 		return ratio.High >= m.ratio
+	case within:
+		return math.Abs(ratio.Median-1) <= m.ratio
 	}
 	return ratio.Median >= m.ratio
 }
@@ -201,6 +206,8 @@ func (m mark) String() string {
 		return fmt.Sprintf("at most %g", m.ratio)
 	case level:
 		return "at least level"
+	case within:
+		return fmt.Sprintf("within %g %%", 100*m.ratio)
 	}
 	return fmt.Sprintf("at least %g", m.ratio)
 }

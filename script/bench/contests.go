@@ -5,7 +5,7 @@ package main
 import "strings"
 
 var tcp = contest{
-	key: "tcp", Title: "TCP over a link without a rate",
+	key: "tcp", Title: "TCP over a link without a rate", lab: pair,
 	unit: "Gbit/s", digits: 1, cpu: true,
 	conditions: []string{"one flow", "four flows"}, args: []string{"1", "4"},
 	contenders: []contender{
@@ -30,7 +30,7 @@ var tcp = contest{
 }
 
 var udp = contest{
-	key: "udp", Title: "UDP over a link without a rate",
+	key: "udp", Title: "UDP over a link without a rate", lab: pair,
 	unit: "Gbit/s received", digits: 3, cpu: true, lost: true,
 	conditions: []string{"1448 bytes", "64 bytes"}, args: []string{"1448", "64"},
 	contenders: []contender{
@@ -49,7 +49,7 @@ var (
 	linerateRR = []string{"rr", "udp-rr"}
 
 	rr = contest{
-		key: "rr", Title: "One request at a time, over TCP and over UDP",
+		key: "rr", Title: "One request at a time, over TCP and over UDP", lab: pair,
 		unit: "thousand per second", digits: 1, often: 3,
 		conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way"},
 		contenders: []contender{
@@ -77,7 +77,7 @@ var (
 )
 
 var crr = contest{
-	key: "crr", Title: "A TCP connection for each request",
+	key: "crr", Title: "A TCP connection for each request", lab: pair,
 	unit: "thousand per second", digits: 1,
 	conditions: []string{"1 byte each way"},
 	contenders: []contender{
@@ -95,7 +95,7 @@ var crr = contest{
 	About: "No tool in Debian main measures this; [crr.c](../script/bench/peers/crr.c) works like netperf's TCP_CRR, with blocking calls and one transaction at a time. A transaction with blocking calls has two wake-ups, one at each end. If wake-ups are expensive they dominate, and `linerate` is only a little faster. `--follow` makes them cheap, `--poll` avoids them. crr.c with both ends on one CPU (`taskset -c 0`) shows the effect of following alone.",
 }
 
-var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, stall}
+var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, stall, services, tools}
 
 // contestKeys are their keys, for a message.
 func contestKeys() string {

@@ -23,7 +23,7 @@ const (
 )
 
 var frames = contest{
-	key: "frames", Title: "Frames of 64 bytes from a file",
+	key: "frames", Title: "Frames of 64 bytes from a file", lab: pair,
 	unit: "thousand frames per second", digits: 3,
 	conditions: []string{"as fast as possible", "100,000 per second"},
 	contenders: []contender{

@@ -72,10 +72,8 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 			continue
 		}
 		known = true
-		if c.key != lab.key && len(l.stop) == 0 {
-			if err := l.serve(ctx); err != nil {
-				return err
-			}
+		if err := l.enter(ctx, c.lab); err != nil {
+			return err
 		}
 		o, err := c.hold(ctx, l, rounds)
 		if err != nil {

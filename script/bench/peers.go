@@ -16,15 +16,19 @@ import (
 	"time"
 )
 
-// bench is the lab that all contenders run in: hosts a and b with a link between
+// bench is the lab that the contenders run in: hosts a and b with a link between
 // them, and the servers of all of them in b.
 type bench struct {
 	binary, name string
 	dir          string // has the files below, and the programs made of them
+	file         string // of the lab that is up
 	stop         []func()
 }
 
-//go:embed pair.yaml lab64.yaml mininet64.py peers
+// pair is the file of most contests' lab.
+const pair = "pair.yaml"
+
+//go:embed pair.yaml served.yaml described.yaml lab64.yaml mininet64.py peers
 var files embed.FS
 
 // server is b's address; turnSeconds is how long each tool sends in a turn.
@@ -65,15 +69,37 @@ var servers = []struct{ port, listing, command string }{
 	{":5202", "-t", "{linerate} serve --iperf3 off --listen {server}:5202"},
 }
 
-// serve makes the lab, compiles the peers that Debian has no package of, and starts
-// the servers.
-func (l *bench) serve(ctx context.Context) error {
-	if err := l.start(ctx, l.binary, "lab", "up", filepath.Join(l.dir, "pair.yaml"), "--lab", l.name); err != nil {
+// enter makes the lab of a file, unless it is up, in place of the one that is.
+func (l *bench) enter(ctx context.Context, file string) error {
+	if file == l.file {
+		return nil
+	}
+	l.leave()
+	if l.file = file; file == "" {
+		return nil
+	}
+	if err := l.start(ctx, l.binary, "lab", "up", filepath.Join(l.dir, file), "--lab", l.name); err != nil {
 		return err
 	}
 	if err := soon("the lab is up", func() error { _, err := l.in(ctx, "b", "true"); return err }); err != nil {
 		return err
 	}
+	if file != pair {
+		return nil
+	}
+	return l.serve(ctx)
+}
+
+// leave ends the lab and what runs in it.
+func (l *bench) leave() {
+	for i := len(l.stop) - 1; i >= 0; i-- {
+		l.stop[i]()
+	}
+	l.stop = nil
+}
+
+// serve compiles the peers that Debian has no package of, and starts the servers.
+func (l *bench) serve(ctx context.Context) error {
 	for _, name := range []string{"crr", "both"} {
 		if _, err := output(ctx, "gcc", "-O2", "-o", filepath.Join(l.dir, name), filepath.Join(l.dir, "peers", name+".c")); err != nil {
 			return err
@@ -127,9 +153,7 @@ func (l *bench) start(ctx context.Context, command ...string) error {
 }
 
 func (l *bench) close() {
-	for i := len(l.stop) - 1; i >= 0; i-- {
-		l.stop[i]()
-	}
+	l.leave()
 	_ = os.RemoveAll(l.dir)
 }
 

@@ -15,7 +15,7 @@ const stalled = "sh {dir}/peers/stalled.sh {} {dir}/nginx.pid "
 
 // stall compares which tools notice that a server does not answer for a tenth of the time.
 var stall = contest{
-	key: "stall", Title: "HTTP requests to a server that stalls",
+	key: "stall", Title: "HTTP requests to a server that stalls", lab: pair,
 	unit: "ms, p99", digits: 2,
 	conditions: []string{"100 ms each second", "none"}, args: []string{"0.1", "0"},
 	contenders: []contender{

@@ -1,0 +1,48 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+)
+
+// tools compares a program that a study describes with the same program as linerate knows it.
+var tools = contest{
+	key: "tools", Title: "iperf3, as linerate knows it and as a study describes it",
+	unit: "Mbit/s", digits: 3,
+	conditions: []string{"50 Mbit/s"},
+	contenders: []contender{
+		{name: "described", turn: goodputOf("described")},
+		{name: "built-in", turn: goodputOf("built-in")},
+	},
+	marks: []mark{{0, "described", "built-in", rateOf, "goodput", 0.01, within}},
+	About: "Goodput is what the sockets' reader counts of the program's connection in the window, in a study of one trial ([described.yaml](../script/bench/described.yaml), `tool` in [foreign tools](foreign-tools.md#any-program)).",
+}
+
+// goodputOf makes a trial of a level of described.yaml.
+func goodputOf(level string) func(context.Context, *bench, int) (figure, error) {
+	return func(ctx context.Context, l *bench, _ int) (figure, error) {
+		out, err := output(ctx, "env", "LINERATE_NOTEBOOK="+filepath.Join(l.dir, "notebook.db"),
+			l.binary, "run", filepath.Join(l.dir, "described.yaml"), "--only", level, "--trust", "--json", "--quiet")
+		if err != nil {
+			return figure{}, err
+		}
+		var run struct {
+			Treatments []struct {
+				Goodput struct {
+					MeanBps float64 `json:"mean_bps"`
+				}
+			}
+		}
+		if err := json.Unmarshal(out, &run); err != nil {
+			return figure{}, err
+		}
+		if len(run.Treatments) != 1 {
+			return figure{}, fmt.Errorf("%s: %d treatments, want one", level, len(run.Treatments))
+		}
+		return figure{rate: run.Treatments[0].Goodput.MeanBps / 1e6}, nil
+	}
+}
