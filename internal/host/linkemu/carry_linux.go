@@ -112,30 +112,37 @@ func (d *direction) carry(from, to int, quit *atomic.Bool) {
 	defer runtime.UnlockOSThread()
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
-	for !quit.Load() {
-		d.deliver(&d.reordered, to, sched.Now())
-		d.deliver(&d.inOrder, to, sched.Now())
-		if d.receive(from) {
-			continue // there may be more
+	for readable := true; !quit.Load(); {
+		now := sched.Now()
+		if d.deliver(&d.reordered, to, now)+d.deliver(&d.inOrder, to, now) > 0 {
+			now = sched.Now()
+		}
+		if readable {
+			n := d.receive(from, now)
+			if readable = n == readBatch; readable {
+				continue // there may be more
+			}
+			now = sched.Now()
 		}
 		limit := maxSleep
 		for _, l := range []*delayLine{&d.reordered, &d.inOrder} {
 			if due, ok := l.due(); ok {
-				limit = min(limit, time.Duration(due-sched.Now()))
+				limit = min(limit, time.Duration(due-now))
 			}
 		}
-		if limit > 0 {
+		if readable = limit <= 0; !readable {
 			_, _ = d.poller.Wait(from, false, limit)
+			readable = d.poller.Ready()
 		}
 	}
 }
 
-// deliver writes the frames that are due.
-func (d *direction) deliver(l *delayLine, to int, now int64) {
-	for {
+// deliver writes the frames that are due, and returns how many.
+func (d *direction) deliver(l *delayLine, to int, now int64) (n int) {
+	for ; ; n++ {
 		due, ok := l.due()
 		if !ok || due > now {
-			return
+			return n
 		}
 		// An interface that is down drops the frame, as hardware would.
 		_, _ = netlink.Tap(to).Write(l.first())
@@ -143,19 +150,24 @@ func (d *direction) deliver(l *delayLine, to int, now int64) {
 	}
 }
 
-// receive reads a batch of frames; false: there are no more.
-func (d *direction) receive(from int) bool {
-	for range readBatch {
+// receive reads a batch of frames, the first of which is sent now, and returns how many; less
+// than readBatch: there are no more.
+func (d *direction) receive(from int, now int64) (frames int) {
+	for frames < readBatch {
 		n, err := netlink.Tap(from).Read(d.scratch)
 		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil || n < tapHeader {
-			return false
+			break
 		}
-		d.send(d.scratch[:n], sched.Now())
+		if frames > 0 {
+			now = sched.Now()
+		}
+		d.send(d.scratch[:n], now)
+		frames++
 	}
-	return true
+	return frames
 }
 
 // due is when a frame, a single one, that is sent at an instant arrives: never before the

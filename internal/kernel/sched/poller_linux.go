@@ -39,6 +39,10 @@ func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err
 	return errno == 0 && w.poll.Revents&unix.POLLERR != 0, nil
 }
 
+// Ready reports whether the last Wait ended because the socket can be read or written, or has
+// failed, and not by its limit or a signal.
+func (w *Poller) Ready() bool { return w.poll.Revents != 0 }
+
 // Sleep sleeps, less long if a signal arrives. See SetTimerSlack.
 func (w *Poller) Sleep(d time.Duration) {
 	w.limit = unix.NsecToTimespec(int64(d))
