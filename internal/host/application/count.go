@@ -9,7 +9,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -171,7 +171,7 @@ func (c *counts) counted() (t record.Transactions) {
 
 // stamp notes that something was moved now.
 func (c *counts) stamp() {
-	now := socket.Now()
+	now := sched.Now()
 	c.first.CompareAndSwap(0, now)
 	c.last.Store(now)
 }

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -49,7 +50,7 @@ func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, 
 	if err != nil {
 		return request, err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return request, err
@@ -76,7 +77,7 @@ func (d *Dialer) TCP(ctx context.Context, x *Exchange) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	tcp, err := socket.Dial(ctx, request, time.Until(deadline(ctx)))
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (d *Dialer) UDP(ctx context.Context, x *Exchange) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	var conn net.Conn
 	if request.Cookie.IsZero() {
 		conn, err = handshake.Dialer(request).DialContext(ctx, "udp", request.Remote.String())
@@ -173,7 +174,7 @@ func (s *udpSocket) Close() error { return s.as.Close() }
 
 // TLS makes a TLS connection of one that is open.
 func (d *Dialer) TLS(ctx context.Context, x *Exchange, c net.Conn, alpn ...string) (*tls.Conn, error) {
-	began := socket.Now()
+	began := sched.Now()
 	conn := tls.Client(c, d.f.clientTLS(alpn...))
 	if err := conn.HandshakeContext(ctx); err != nil {
 		return nil, err

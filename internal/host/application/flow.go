@@ -17,6 +17,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -175,7 +176,7 @@ func (f *appFlow) probe(ctx context.Context, s Session, timeout time.Duration) e
 	ctx, cancel := context.WithTimeout(ctx, f.within(timeout))
 	defer cancel()
 	var x Exchange
-	x.due = socket.Now()
+	x.due = sched.Now()
 	if err := s.Do(ctx, &x); err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (f *appFlow) transact(s Session, arrivals *arrivals) {
 		}
 		err := f.transaction(s, due)
 		if err != nil && f.Request.Pace == 0 {
-			f.engine.Signals.Sleep(socket.Now() + int64(backOff))
+			f.engine.Signals.Sleep(sched.Now() + int64(backOff))
 		}
 	}
 }
@@ -255,7 +256,7 @@ func (f *appFlow) transact(s Session, arrivals *arrivals) {
 func (f *appFlow) transaction(s Session, due int64) error {
 	ctx, cancel := context.WithTimeout(f.engine.Context(), f.timeout())
 	defer cancel()
-	x := &Exchange{due: due, began: socket.Now()}
+	x := &Exchange{due: due, began: sched.Now()}
 	if f.Request.Pace > 0 {
 		x.phases[record.PhaseWait] = x.began - due
 	}
@@ -263,7 +264,7 @@ func (f *appFlow) transaction(s Session, due int64) error {
 	err := s.Do(ctx, x)
 	f.end(x)
 	if x.ended == 0 {
-		x.ended = socket.Now()
+		x.ended = sched.Now()
 	}
 	if f.engine.Signals.Quit.Load() {
 		return err
@@ -369,7 +370,7 @@ func (f *appFlow) Count(out *message.FlowEnd) {
 	t := f.counts.counted()
 	out.ReceivedBytes, out.WrittenBytes = f.counts.received.Load(), f.counts.written.Load()
 	out.FirstNs, out.LastNs = f.counts.first.Load(), f.counts.last.Load()
-	out.AtNs = socket.Now()
+	out.AtNs = sched.Now()
 	waiting, longest := f.waiting(out.AtNs)
 	t.Waiting, t.LongestWaitUs = waiting, float64(longest)/1e3
 	out.Transactions = &t

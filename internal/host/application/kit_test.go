@@ -9,7 +9,7 @@ import (
 	"linerate/internal/host/application/dns"
 	"linerate/internal/host/application/mail"
 	"linerate/internal/host/application/web"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -38,7 +38,7 @@ func asking(t *testing.T, spec flow.Spec, to netip.AddrPort) (*application.Engin
 
 // window starts traffic now, for a window of that length.
 func window(e *application.Engine, length time.Duration) {
-	start := socket.Now()
+	start := sched.Now()
 	end := start + int64(length)
 	e.Start(message.WindowRequest{StartNs: start, BeginNs: start, EndNs: end, StopNs: end})
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -126,10 +126,10 @@ type Exchange struct {
 	synSent int64 // SYNs that its opening sent again
 }
 
-// Phase notes that a phase ends now, which began at an instant of socket.Now, and
+// Phase notes that a phase ends now, which began at an instant of sched.Now, and
 // returns the present instant.
 func (x *Exchange) Phase(p record.Phase, began int64) int64 {
-	now := socket.Now()
+	now := sched.Now()
 	x.phases[p] += now - began
 	return now
 }

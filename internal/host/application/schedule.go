@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 )
@@ -60,7 +59,7 @@ func newArrivals(signals *flowset.Signals, spec flow.Spec) *arrivals {
 // take waits for the next instant and returns it; false: the flow stops.
 func (a *arrivals) take() (due int64, ok bool) {
 	if a.gapNs == 0 {
-		now := socket.Now()
+		now := sched.Now()
 		return now, !a.ends(now)
 	}
 	a.turn <- struct{}{}
@@ -70,7 +69,7 @@ func (a *arrivals) take() (due int64, ok bool) {
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
 	due = a.signals.Start.Load() + int64(a.next.due) // take alone writes it
-	for now := socket.Now(); ; now = socket.Now() {
+	for now := sched.Now(); ; now = sched.Now() {
 		if a.ends(max(now, due)) {
 			return 0, false
 		}

@@ -9,6 +9,7 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
@@ -44,7 +45,7 @@ func (f *appFlow) serve(ctx context.Context, s *Server) {
 func (f *appFlow) arrived(conn net.Conn) *served {
 	c := &served{Conn: conn, f: f}
 	c.ctx, c.end = context.WithCancel(f.engine.Context())
-	c.heard.Store(socket.Now())
+	c.heard.Store(sched.Now())
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -71,7 +72,7 @@ type served struct {
 func (c *served) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 {
-		c.heard.Store(socket.Now())
+		c.heard.Store(sched.Now())
 		c.f.counts.received.Add(int64(n))
 	}
 	return n, err
@@ -329,7 +330,7 @@ func (p *pacer) allows(bytes int) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := float64(socket.Now())
+	now := float64(sched.Now())
 	if p.free = max(p.free, now); p.free-now > burstNs {
 		return false
 	}

@@ -22,8 +22,8 @@ import (
 	"sync/atomic"
 
 	"linerate/internal/bus"
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/attacks"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -51,7 +51,7 @@ type running struct {
 	started bool
 }
 
-// signals are the instants of a window, in ns of socket.Now, which can be brought forward.
+// signals are the instants of a window, in ns of sched.Now, which can be brought forward.
 type signals struct {
 	start, begin int64
 	end, stop    atomic.Int64
@@ -261,4 +261,4 @@ func (a *running) begun(e *Engine) bool {
 }
 
 // now is the clock of all instants here.
-func now() int64 { return socket.Now() }
+func now() int64 { return sched.Now() }

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
@@ -205,7 +206,7 @@ func (e *Engine) run(f *udpFlow) {
 	if f.Request.Sends {
 		verb = "send"
 		if err = e.awaitStart(f.end); err == nil {
-			err = f.end.conn.SetWriteDeadline(socket.Deadline(e.Signals.Stop.Load()))
+			err = f.end.conn.SetWriteDeadline(sched.Deadline(e.Signals.Stop.Load()))
 		}
 		if err == nil {
 			err = f.mover.send(&f.tally, &e.Signals)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -29,7 +28,7 @@ func settled(t *testing.T, stop int64, to *Engine) {
 		still := received == before
 		before = received
 		time.Sleep(20 * time.Millisecond)
-		return still && socket.Now() > stop
+		return still && sched.Now() > stop
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 )
@@ -71,7 +71,7 @@ func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.
 // start starts the traffic of several engines a little from now; the window is
 // all of it.
 func start(duration time.Duration, engines ...*Engine) (at, stop int64) {
-	at = socket.Now() + int64(20*time.Millisecond)
+	at = sched.Now() + int64(20*time.Millisecond)
 	stop = at + int64(duration)
 	for _, e := range engines {
 		e.Start(message.WindowRequest{StartNs: at, BeginNs: at, EndNs: stop, StopNs: stop})

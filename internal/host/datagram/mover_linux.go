@@ -225,11 +225,11 @@ func (w *socketDriver) drive(writes bool, t *tally, s *flowset.Signals, do step)
 				failed = err
 				return
 			case stepNotDue:
-				w.wait.SleepUntil(min(until, socket.Now()+int64(flowset.CheckInterval)))
+				w.wait.SleepUntil(min(until, sched.Now()+int64(flowset.CheckInterval)))
 			case stepBlocked:
 				limit := flowset.CheckInterval
 				if writes {
-					limit = min(limit, time.Duration(s.Stop.Load()-socket.Now()))
+					limit = min(limit, time.Duration(s.Stop.Load()-sched.Now()))
 				}
 				_, _ = w.wait.Wait(int(fd), writes, limit)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -12,7 +12,7 @@ import (
 // Count takes the counts.
 func (f *udpFlow) Count(out *message.FlowEnd) {
 	sent, counts := f.tally.sent.Load(), f.tally.read()
-	out.AtNs = socket.Now()
+	out.AtNs = sched.Now()
 	out.ReceivedBytes = counts.bytes
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 	out.Datagrams = counts.record()

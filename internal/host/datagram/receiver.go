@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 )
 
 // receiver is the mover of a flow's receiving end.
@@ -58,11 +58,11 @@ func (r *receiver) receive(t *tally, s *flowset.Signals) error {
 }
 
 func (r *receiver) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
-	at := socket.Now()
+	at := sched.Now()
 	for {
 		n, err := r.in.receive(fd, r.brief(), time.Now().UnixNano()-at)
 		if n > 0 {
-			ofDay, now := time.Now().UnixNano(), socket.Now()
+			ofDay, now := time.Now().UnixNano(), sched.Now()
 			inside := now >= s.Begin.Load() && now < s.End.Load()
 			for i := range n {
 				delay, timed := r.tracker.addMessage(r.in.message(i, now, ofDay), r.end.resendReady)
@@ -80,7 +80,7 @@ func (r *receiver) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, e
 			t.moved(now)
 		}
 		began := at
-		at = socket.Now()
+		at = sched.Now()
 		t.busy.Add(at - began)
 		switch {
 		case s.Quit.Load():

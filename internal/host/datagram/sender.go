@@ -10,6 +10,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/pace"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
 
@@ -88,7 +89,7 @@ func (r *sender) send(t *tally, s *flowset.Signals) error {
 }
 
 func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, error) {
-	at := socket.Now()
+	at := sched.Now()
 	if r.full != 0 {
 		t.full.Add(at - r.full)
 		r.full = 0
@@ -115,7 +116,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		r.prepare(n, at)
 		sent, err := r.out.send(fd, n)
 		began := at
-		at = socket.Now()
+		at = sched.Now()
 		t.busy.Add(at - began) // also of a sender that never waits
 		if sent > 0 {
 			r.next += uint64(sent)

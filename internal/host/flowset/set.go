@@ -61,7 +61,7 @@ type Flow interface {
 	Busy() []int64
 }
 
-// Signals are what a flow's workers obey. Instants are those of socket.Now; 0: not
+// Signals are what a flow's workers obey. Instants are those of sched.Now; 0: not
 // known before Start.
 type Signals struct {
 	Start, Stop atomic.Int64 // at which senders start and stop
@@ -71,7 +71,7 @@ type Signals struct {
 
 // Sleep sleeps until an instant, or until the set closes.
 func (g *Signals) Sleep(until int64) {
-	for now := socket.Now(); now < until && !g.Quit.Load(); now = socket.Now() {
+	for now := sched.Now(); now < until && !g.Quit.Load(); now = sched.Now() {
 		time.Sleep(min(CheckInterval, time.Duration(until-now)))
 	}
 }
@@ -79,7 +79,7 @@ func (g *Signals) Sleep(until int64) {
 // Stopping says that the stop is so near that a peer may have ended the flow.
 func (g *Signals) Stopping() bool {
 	stop := g.Stop.Load()
-	return stop != 0 && socket.Now() >= stop-int64(earlyEnd)
+	return stop != 0 && sched.Now() >= stop-int64(earlyEnd)
 }
 
 // Set is one host's ends of a trial's flows of some protocol. It serves one trial.
@@ -308,7 +308,7 @@ func (s *Set[F]) Settled() bool {
 	return !slices.ContainsFunc(s.All(), func(f F) bool { return !f.Settled() })
 }
 
-// Start sets the window, in ns of socket.Now, and returns at once: senders start at
+// Start sets the window, in ns of sched.Now, and returns at once: senders start at
 // its start and stop at its stop. Only the first call counts.
 func (s *Set[F]) Start(w message.WindowRequest) {
 	s.mu.Lock()
@@ -331,7 +331,7 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 		// for the rest, as it is precise. Nothing spins: other hosts of a lab may
 		// share the processors.
 		const precise = 5 * time.Millisecond
-		coarse := time.NewTimer(time.Duration(w.StartNs-socket.Now()) - precise)
+		coarse := time.NewTimer(time.Duration(w.StartNs-sched.Now()) - precise)
 		defer coarse.Stop()
 		select {
 		case <-coarse.C:
@@ -352,7 +352,7 @@ func (s *Set[F]) Shorten(endNs, stopNs int64) {
 
 // Stop has senders stop now, ahead of the instant that Start was given.
 func (s *Set[F]) Stop() {
-	s.Signals.Stop.Store(socket.Now())
+	s.Signals.Stop.Store(sched.Now())
 	for _, f := range s.All() {
 		f.Stop()
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
@@ -20,7 +20,7 @@ type testFlow struct {
 	released atomic.Bool
 }
 
-func (f *testFlow) Count(out *message.FlowEnd)       { out.AtNs = socket.Now() }
+func (f *testFlow) Count(out *message.FlowEnd)       { out.AtNs = sched.Now() }
 func (f *testFlow) Describe(*message.FlowEnd)        {}
 func (f *testFlow) Sample() (s record.FlowSample)    { return s }
 func (f *testFlow) Moved() (received, written int64) { return 1, 2 }
@@ -85,7 +85,7 @@ func TestClose(t *testing.T) {
 	for s.Flows() < 2 {
 		time.Sleep(time.Millisecond)
 	}
-	s.Start(message.WindowRequest{StartNs: socket.Now() + int64(time.Hour)})
+	s.Start(message.WindowRequest{StartNs: sched.Now() + int64(time.Hour)})
 	var closers sync.WaitGroup
 	for range 2 {
 		closers.Go(s.Close)

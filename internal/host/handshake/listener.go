@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 )
@@ -92,7 +93,7 @@ func (d *Listener) Serve(g Handler) {
 		if !ok || !g.Expects(f.flow) {
 			continue
 		}
-		at, plain, now := sock.PktinfoAddress(control[:c]), socket.Unmap(from), socket.Now()
+		at, plain, now := sock.PktinfoAddress(control[:c]), socket.Unmap(from), sched.Now()
 		if g.Allowed != nil && !g.Allowed(at, plain.Addr()) {
 			continue
 		}

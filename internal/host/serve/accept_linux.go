@@ -79,7 +79,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 	for emptyPolls := 0; ctx.Err() == nil; {
 		limit := time.Duration(-1)
 		if until > 0 {
-			if limit = 0; socket.Now() > until {
+			if limit = 0; sched.Now() > until {
 				limit, until = -1, 0
 			}
 		}
@@ -99,7 +99,7 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 			// waited: none of it lasts.
 			sched.SleepUntil(sched.Now() + int64(time.Millisecond))
 		case s.handOff(fd):
-			until = socket.Now() + pollTime
+			until = sched.Now() + pollTime
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
 
@@ -188,7 +189,7 @@ func (e *Engine) run(f *tcpFlow) {
 	if !e.WaitStart() {
 		return
 	}
-	err := conn.SetWriteDeadline(socket.Deadline(signals.Stop.Load()))
+	err := conn.SetWriteDeadline(sched.Deadline(signals.Stop.Load()))
 	if err == nil {
 		err = f.mover.send(conn, &f.tally, signals)
 	}

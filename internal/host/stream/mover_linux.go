@@ -197,10 +197,10 @@ func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 // push sends until there is no more room (false), or until nothing more is to
 // be sent.
 func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
-	for at := socket.Now(); ; {
+	for at := sched.Now(); ; {
 		n, err := r.candidates[r.current].push(fd)
 		began := at
-		at = socket.Now()
+		at = sched.Now()
 		t.count(n, began, at)
 		room := err != syscall.EAGAIN
 		switch {
@@ -223,7 +223,7 @@ func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, fai
 	if r.buffer != nil {
 		most = len(r.buffer)
 	}
-	for at := socket.Now(); ; {
+	for at := sched.Now(); ; {
 		var n int
 		var err error
 		if r.buffer != nil {
@@ -232,7 +232,7 @@ func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, fai
 			n, err = sock.Discard(fd, most)
 		}
 		began := at
-		at = socket.Now()
+		at = sched.Now()
 		t.count(n, began, at)
 		switch {
 		case s.Quit.Load():
@@ -253,7 +253,7 @@ func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, fai
 
 func (r *directMover) send(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	if r.choice != nil {
-		r.choice.begin(socket.Now())
+		r.choice.begin(sched.Now())
 		r.switchAt = r.choice.turn
 	}
 	return r.move(c, true, t, s, r.push)
@@ -285,7 +285,7 @@ func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Sig
 			sock.DetachPoller(int(fd))
 			for !once(fd) {
 				r.pause(int(fd), writes, t, s)
-				if writes && socket.Now() >= s.Stop.Load() || s.Quit.Load() {
+				if writes && sched.Now() >= s.Stop.Load() || s.Quit.Load() {
 					return
 				}
 			}
@@ -306,7 +306,7 @@ func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Sig
 
 // pause waits for room or data, for the stop, or for a moment.
 func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
-	at := socket.Now()
+	at := sched.Now()
 	if r.coalescer != nil {
 		if ns := r.coalescer.next(t.bytes.Load(), at); ns > 0 {
 			r.wait.Sleep(time.Duration(ns))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -126,8 +126,8 @@ func (r plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 // move calls step when something is due, until the instant stop (0: never). What is due is
 // moved at once, by as many calls as it takes.
 func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
-	p := newPace(r.rate, r.piece, socket.Now())
-	at := socket.Now()
+	p := newPace(r.rate, r.piece, sched.Now())
+	at := sched.Now()
 	ends := func() bool { return s.Quit.Load() || stop != 0 && at >= stop }
 	for !ends() {
 		wanted := int64(r.how.call)
@@ -138,7 +138,7 @@ func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int
 					when = min(when, stop)
 				}
 				s.Sleep(when)
-				at = socket.Now()
+				at = sched.Now()
 				continue
 			}
 			wanted = bytes
@@ -148,7 +148,7 @@ func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int
 			most := min(wanted-moved, chunkBytes)
 			called := at
 			n, err := step(most)
-			at = socket.Now()
+			at = sched.Now()
 			t.count(n, called, at)
 			moved, short = moved+int64(n), int64(n) < most
 			switch {

@@ -7,7 +7,7 @@ import (
 
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -35,7 +35,7 @@ func (f *tcpFlow) Stop() {
 // Count takes the byte count.
 func (f *tcpFlow) Count(out *message.FlowEnd) {
 	out.ReceivedBytes, out.WrittenBytes = f.Moved()
-	out.AtNs = socket.Now()
+	out.AtNs = sched.Now()
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 }
 

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 )
 
@@ -114,14 +114,14 @@ func (f *rrFlow) accept(listener int) {
 		case wait && waiting.Add(fd, int32(fd)) == nil:
 			_, remote := sock.Addresses(fd)
 			place := queue.Enter(remote.Addr(), func() { drop(fd) })
-			pending[fd] = pendingConn{place, socket.Now() + int64(greetingTimeout)}
+			pending[fd] = pendingConn{place, sched.Now() + int64(greetingTimeout)}
 		default:
 			drop(fd)
 		}
 	}
-	looked := socket.Now() // for those that have had their time
+	looked := sched.Now() // for those that have had their time
 	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
-		if now := socket.Now(); now-looked > int64(checkInterval) {
+		if now := sched.Now(); now-looked > int64(checkInterval) {
 			looked = now
 			for fd, p := range pending {
 				if now > p.until {

@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 )
@@ -72,14 +70,14 @@ func (a *requester) socket(peer *sock.Peer) (int, error) {
 // nothing to choose from.
 func (a *requester) runSequential() {
 	c, quit := &a.conns[0], &a.f.engine.Signals.Quit
-	woken := socket.Now()
+	woken := sched.Now()
 	if !a.paced {
 		a.begin(c, woken)
 	}
 	for !quit.Load() {
 		limit := checkInterval
 		if a.paced {
-			woken = socket.Now()
+			woken = sched.Now()
 			limit = sooner(a.beginDue(), limit)
 		}
 		if a.failedConns > 0 {
@@ -96,7 +94,7 @@ func (a *requester) runSequential() {
 			continue
 		}
 		if a.poll {
-			add(&a.useful, socket.Now()-woken)
+			add(&a.useful, sched.Now()-woken)
 		}
 		done := a.done.Load()
 		for a.advance(c); a.done.Load() == done && c.fd >= 0 && !quit.Load(); a.advance(c) {
@@ -152,7 +150,7 @@ func (a *requester) closeConn(c *conn) {
 // responder that is gone does not get them without pause. With a pace, that is for those
 // behind their schedule, which may be over.
 func (a *requester) retry() {
-	at := socket.Now()
+	at := sched.Now()
 	if at < a.retryAt {
 		return
 	}
@@ -218,9 +216,9 @@ func (r *responder) serveOnListener(fd, shown int) {
 		r.serveConn(fd, shown)
 		return
 	}
-	at := socket.Now()
+	at := sched.Now()
 	r.serveConn(fd, shown)
-	add(&r.useful, sampleEvery*(socket.Now()-at))
+	add(&r.useful, sampleEvery*(sched.Now()-at))
 }
 
 // closeAll closes the connections that have not had their answer.

@@ -8,6 +8,7 @@ import (
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 )
 
@@ -92,7 +93,7 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 func (e *Engine) isUnderWay() bool {
 	select {
 	case <-e.Started():
-		return socket.Now() < e.Signals.Stop.Load()
+		return sched.Now() < e.Signals.Stop.Load()
 	default:
 		return false
 	}

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
@@ -258,7 +259,7 @@ func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func(
 func (*rrFlow) note() string { return "" }
 
 // Busy is the time that has passed: no goroutine used more of a CPU.
-func (f *rrFlow) Busy() []int64 { return []int64{socket.Now()} }
+func (f *rrFlow) Busy() []int64 { return []int64{sched.Now()} }
 
 // Close closes every connection, which ends their goroutines.
 func (f *rrFlow) Close() {

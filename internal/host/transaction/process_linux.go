@@ -21,8 +21,8 @@ import (
 	"linerate/internal/bus"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/socket"
-
 	"linerate/internal/kernel/proc"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -278,7 +278,7 @@ func (s *processGroup) read() message.FlowEnd {
 		return s.latest()
 	}
 	reports := s.callAll(func(int) task { return task{Read: true} })
-	out := message.FlowEnd{ID: s.Request.ID, Sends: s.Request.Sends, AtNs: socket.Now(), Alive: true}
+	out := message.FlowEnd{ID: s.Request.ID, Sends: s.Request.Sends, AtNs: sched.Now(), Alive: true}
 	t := &record.Transactions{Processes: len(reports), Polling: flow.On(s.Request.Poll)}
 	out.Transactions = t
 	var latencies []*record.Distribution

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"linerate/internal/host/flowset"
-	"linerate/internal/host/socket"
-
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -50,7 +49,7 @@ func (f *rrFlow) Count(out *message.FlowEnd) {
 		}
 		out.LastNs = max(out.LastNs, w.last.Load())
 	}
-	out.AtNs = socket.Now()
+	out.AtNs = sched.Now()
 }
 
 // threads are the threads' counts, as far as there are threads.

@@ -8,7 +8,6 @@ import (
 	"syscall"
 	"time"
 
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/message"
@@ -93,7 +92,7 @@ func (w *worker) runRequester() {
 // nothing else to do then.
 func (a *requester) runSingle(c *conn) {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
-	at := socket.Now()
+	at := sched.Now()
 	former := int64(0) // when the transaction that is not counted yet began
 	defer func() {
 		if former != 0 { // and no other is in flight
@@ -116,7 +115,7 @@ func (a *requester) runSingle(c *conn) {
 			} else {
 				sched.SleepUntil(min(began, at+int64(checkInterval)))
 			}
-			at = socket.Now()
+			at = sched.Now()
 		}
 		atomic.StoreInt64(&c.began, began)
 		c.unsent, c.unread, a.now = a.request, a.response, at
@@ -133,7 +132,7 @@ func (a *requester) runSingle(c *conn) {
 			former = 0
 		}
 		if poll && a.done.Load()%sampleEvery == 0 {
-			add(&a.useful, sampleEvery*(socket.Now()-at))
+			add(&a.useful, sampleEvery*(sched.Now()-at))
 		}
 		for c.unread > 0 {
 			room := a.buffer
@@ -146,10 +145,10 @@ func (a *requester) runSingle(c *conn) {
 				return
 			case a.f.udp && err == nil:
 				if !a.matchResponse(c, room[:n]) {
-					a.expire(c, socket.Now())
+					a.expire(c, sched.Now())
 				}
 			case a.f.udp && (isTemporary(err) || isTransient(err)):
-				a.expire(c, socket.Now())
+				a.expire(c, sched.Now())
 			case err == nil && n == 0:
 				a.fail(c, nil)
 				return
@@ -165,7 +164,7 @@ func (a *requester) runSingle(c *conn) {
 		if a.follows {
 			a.followOnce(c)
 		}
-		at = socket.Now()
+		at = sched.Now()
 		switch {
 		case c.began == 0: // given up
 		case a.paced:
@@ -255,7 +254,7 @@ func (a *requester) fail(c *conn, err error) {
 	}
 	atomic.StoreInt32(&c.fd, -1)
 	if a.paced {
-		a.failDue(c, socket.Now())
+		a.failDue(c, sched.Now())
 	}
 }
 
@@ -272,7 +271,7 @@ func (a *requester) failDue(c *conn, at int64) {
 // runEpoll sends requests over many connections, each with a transaction at a time.
 func (a *requester) runEpoll() {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
-	if a.now = socket.Now(); !a.paced {
+	if a.now = sched.Now(); !a.paced {
 		at := a.now
 		for i := range a.conns {
 			a.begin(&a.conns[i], at)
@@ -302,7 +301,7 @@ func (a *requester) runEpoll() {
 		case n == 0:
 			a.emptyPoll()
 		default:
-			woken = socket.Now()
+			woken = sched.Now()
 		}
 		for i := range n {
 			tag, read, write := a.epoll.Event(i)
@@ -323,7 +322,7 @@ func (a *requester) runEpoll() {
 		}
 		if n > 0 && poll {
 			a.emptyPolls = 0
-			add(&a.useful, socket.Now()-woken)
+			add(&a.useful, sched.Now()-woken)
 		}
 	}
 }
@@ -331,7 +330,7 @@ func (a *requester) runEpoll() {
 // beginDue begins what the schedule says, and is how long there is nothing more to
 // begin; below 0: for good.
 func (a *requester) beginDue() time.Duration {
-	at := socket.Now()
+	at := sched.Now()
 	for {
 		instant := a.schedule.due(a.part.number(a.next, a.round))
 		switch {
@@ -409,7 +408,7 @@ func (a *requester) readResponse(i int) {
 		if c.unread > 0 {
 			continue
 		}
-		at := socket.Now()
+		at := sched.Now()
 		a.finish(c, at)
 		if a.follows {
 			a.followOnce(c)

@@ -6,8 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/host/socket"
-
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 	"linerate/internal/model/unit"
 )
@@ -84,7 +83,7 @@ func (r *responder) runSingle(fd int) {
 		case err == nil:
 			look, at := r.poll && r.done.Load()%sampleEvery == 0, int64(0)
 			if look {
-				at = socket.Now()
+				at = sched.Now()
 			}
 			if r.f.udp {
 				err = r.respond(fd, n)
@@ -92,7 +91,7 @@ func (r *responder) runSingle(fd int) {
 				err = r.respondTCP(fd, &c, n)
 			}
 			if look {
-				add(&r.useful, sampleEvery*max(0, socket.Now()-at-r.takeIdle()))
+				add(&r.useful, sampleEvery*max(0, sched.Now()-at-r.takeIdle()))
 			}
 		}
 		if err != nil && !isTemporary(err) && !(r.f.udp && isTransient(err)) {
@@ -163,7 +162,7 @@ func (r *responder) runEpoll() {
 		case n == 0:
 			r.emptyPoll()
 		default:
-			woken = socket.Now()
+			woken = sched.Now()
 		}
 		for i := range n {
 			switch tag, read, write := r.epoll.Event(i); {
@@ -183,7 +182,7 @@ func (r *responder) runEpoll() {
 		}
 		if n > 0 && r.poll {
 			r.emptyPolls = 0
-			add(&r.useful, max(0, socket.Now()-woken-r.takeIdle()))
+			add(&r.useful, max(0, sched.Now()-woken-r.takeIdle()))
 		}
 	}
 }

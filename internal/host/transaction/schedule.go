@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/unit"
 )
@@ -60,7 +59,7 @@ func (l *limiter) set(rate unit.BitRate, bytes int) {
 func (l *limiter) reserve(longest time.Duration) (at int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := socket.Now()
+	now := sched.Now()
 	if at = max(l.free, now); at-now > int64(longest) {
 		return 0, false
 	}
@@ -71,7 +70,7 @@ func (l *limiter) reserve(longest time.Duration) (at int64, ok bool) {
 // sleepUntil sleeps until an instant; false: the engine closes.
 func (f *rrFlow) sleepUntil(ns int64) bool {
 	for !f.engine.Signals.Quit.Load() {
-		now := socket.Now()
+		now := sched.Now()
 		if now >= ns {
 			return true
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/host/handshake"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 )
 
 // conn is a requester's connection.
@@ -49,7 +49,7 @@ func (w *worker) runRequester() {
 func (w *worker) request(i int) {
 	o, window, c := w.f.Request, w.f.engine.Window(), &w.conns[i]
 	transact, slots := w.transaction(i), scheduleOf(window.StartNs, o.Pace)
-	began, lost := socket.Now(), false
+	began, lost := sched.Now(), false
 	for round := int64(0); ; round++ {
 		if o.Pace > 0 {
 			began = slots.due(w.f.part.number(i, round))
@@ -70,7 +70,7 @@ func (w *worker) request(i int) {
 		}
 		atomic.StoreInt64(&c.began, began)
 		err := transact()
-		at := socket.Now()
+		at := sched.Now()
 		if err != nil && w.f.engine.Signals.Quit.Load() {
 			return
 		}

@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 
 	"linerate/internal/host/handshake"
-	"linerate/internal/host/socket"
-
+	"linerate/internal/kernel/sched"
 	"linerate/internal/kernel/sock"
 )
 
@@ -78,7 +77,7 @@ func (a *requester) expire(c *conn, at int64) bool {
 
 // expireAll gives up what is overdue, now and then, and has those connections go on.
 func (a *requester) expireAll() {
-	a.now = socket.Now()
+	a.now = sched.Now()
 	if a.now-a.expiredAt < int64(checkInterval) {
 		return
 	}
@@ -97,7 +96,7 @@ func (a *requester) readResponses(i int) {
 		switch {
 		case err == nil:
 			if a.matchResponse(c, a.buffer[:n]) {
-				a.now = socket.Now()
+				a.now = sched.Now()
 				a.finish(c, a.now)
 				a.beginNext(i, a.now)
 				return // what comes from now on is a new event
@@ -156,11 +155,11 @@ func (r *responder) waitForRate() bool {
 	if r.rate.every == 0 {
 		return true
 	}
-	began := socket.Now()
+	began := sched.Now()
 	at, ok := r.rate.reserve(responseTimeout)
 	if ok {
 		r.f.sleepUntil(at)
-		r.idle += socket.Now() - began
+		r.idle += sched.Now() - began
 	}
 	return ok
 }

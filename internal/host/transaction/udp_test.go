@@ -11,7 +11,6 @@ import (
 
 	"linerate/internal/host/handshake"
 	"linerate/internal/host/handshake/handshaketest"
-	"linerate/internal/host/socket"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -241,7 +240,7 @@ func TestRestrained(t *testing.T) {
 		}
 		w := window(500*time.Millisecond, a, r)
 		sched.SleepUntil(w.EndNs)
-		done, since := tally(r).Done, float64(socket.Now()-w.StartNs)/1e9
+		done, since := tally(r).Done, float64(sched.Now()-w.StartNs)/1e9
 		if most := 2000*float64(connections)*since + 1; float64(done) > most || done < 20 {
 			t.Errorf("%d connections: %d responses in %.3f s, at most %.0f are allowed", connections, done, since, most)
 		}

@@ -13,8 +13,11 @@ var started = time.Now()
 // Now is a monotonic clock in nanoseconds since the process started.
 func Now() int64 { return int64(time.Since(started)) }
 
+// Deadline is an instant of Now for the runtime's timers.
+func Deadline(ns int64) time.Time { return started.Add(time.Duration(ns)) }
+
 // SleepUntil sleeps until an instant of Now.
-func SleepUntil(ns int64) { time.Sleep(time.Until(started.Add(time.Duration(ns)))) }
+func SleepUntil(ns int64) { time.Sleep(time.Until(Deadline(ns))) }
 
 // TimerTick is not known here: 0.
 func TimerTick() time.Duration { return 0 }

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -147,7 +147,7 @@ func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, err
 // exchange sends a query and waits for its answer.
 func (c *conn) exchange(ctx context.Context, x *application.Exchange, q dnsmessage.Question) error {
 	p := &pending{q, make(chan answer, 1)}
-	sent := socket.Now()
+	sent := sched.Now()
 	id, err := c.ask(ctx, p)
 	defer c.forget(id, p)
 	if err != nil {
@@ -267,7 +267,7 @@ func (c *conn) readAll(late func()) {
 			return
 		}
 		if err == nil {
-			c.deliver(buffer[:n], socket.Now(), late)
+			c.deliver(buffer[:n], sched.Now(), late)
 		}
 	}
 }

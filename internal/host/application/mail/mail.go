@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -128,7 +128,7 @@ func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, err
 }
 
 func (s *session) greet(ctx context.Context, c *conn, x *application.Exchange) error {
-	began := socket.Now()
+	began := sched.Now()
 	c.over(c.under)
 	if err := c.within(ctx); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *session) greet(ctx context.Context, c *conn, x *application.Exchange) e
 	if err != nil {
 		return err
 	}
-	began = socket.Now()
+	began = sched.Now()
 	c.over(secure)
 	if err := c.within(ctx); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (s *session) deliver(ctx context.Context, c *conn, x *application.Exchange)
 	if err := c.within(ctx); err != nil {
 		return err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	if err := c.command(250, "MAIL FROM:<"+sender+">"); err != nil {
 		return err
 	}

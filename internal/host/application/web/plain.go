@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -100,7 +100,7 @@ func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Excha
 	if err := c.stream.SetDeadline(at); err != nil {
 		return false, err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	if _, err := c.stream.Write(p.head); err != nil {
 		return false, err
 	}

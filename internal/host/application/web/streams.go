@@ -13,7 +13,7 @@ import (
 	"github.com/quic-go/quic-go/http3"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/record"
 )
 
@@ -112,7 +112,7 @@ func dial3(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 	if err != nil {
 		return nil, err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	over := &quic.Transport{Conn: packets}
 	config := &quic.Config{HandshakeIdleTimeout: time.Minute, MaxIdleTimeout: idleTimeout, KeepAlivePeriod: idleTimeout / 4} // ctx ends the handshake
 	conn, err := over.Dial(ctx, remote, http3.ConfigureTLSConfig(d.TLSConfig(http3.NextProtoH3)), config)

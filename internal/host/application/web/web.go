@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/host/application"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 )
@@ -75,7 +76,7 @@ func (s *session) exchange(ctx context.Context, c transport, x *application.Exch
 	if err != nil {
 		return err
 	}
-	began := socket.Now()
+	began := sched.Now()
 	response, err := c.RoundTrip(request)
 	if err != nil {
 		return unprocessed(cause(ctx, err))

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/host/budget"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/host/socket"
+	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/unit"
@@ -257,7 +258,7 @@ func (t *test) run(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.TestStart); err != nil {
 		return gone(err)
 	}
-	t.began, t.cpu = socket.Now(), iperf3.UsedCPU()
+	t.began, t.cpu = sched.Now(), iperf3.UsedCPU()
 	if err := iperf3.WriteState(t.conn, iperf3.TestRunning); err != nil {
 		return gone(err)
 	}
@@ -299,7 +300,7 @@ func (t *test) run(ctx context.Context) error {
 
 // omit forgets what was counted so far.
 func (t *test) omit() {
-	t.began, t.cpu = socket.Now(), iperf3.UsedCPU()
+	t.began, t.cpu = sched.Now(), iperf3.UsedCPU()
 	for i, e := range t.engine.Read() {
 		t.streams[i].omitted = iperf3.CountOf(e)
 	}
@@ -309,7 +310,7 @@ func (t *test) omit() {
 
 // stop ends the counting.
 func (t *test) stop() {
-	t.ended = socket.Now()
+	t.ended = sched.Now()
 	t.cpu = iperf3.UsedCPU().Since(t.cpu)
 	t.engine.Stop()
 	time.Sleep(remains) // milliseconds
@@ -333,7 +334,7 @@ func (t *test) tick(at int64) {
 // note enters another second into the series, and ends a test that brings more
 // than it may.
 func (t *test) note() error {
-	t.tick(socket.Now())
+	t.tick(sched.Now())
 	const over, slack = 5, 4 << 20 // s, bytes
 	rate := t.server.options.Bounds.RateBps
 	if n := len(t.series); rate > 0 && n > over {
