@@ -137,7 +137,7 @@ func testedPackages(t *testing.T, patterns []string) (names []string) {
 func testPackage(t *testing.T, m *Running, name string) tally {
 	t.Helper()
 	result := tally{name: name}
-	arguments := []string{"-json", "-timeout=30m"}
+	arguments := []string{"-json", "-timeout=55m"}
 	var leftOut []string
 	for test, why := range testsLeftOut[name] {
 		if !m.Kernel.userMode && slices.Contains(onlyUserMode, why) {
