@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start is an instant of the runtime's clock, and startNs the same one of CLOCK_MONOTONIC, which
-// the runtime reads without a system call but does not tell.
+// start is an instant of the runtime's clock, and startNs the same instant of CLOCK_MONOTONIC. The
+// runtime reads that clock without a system call, and does not export its value.
 var start, startNs = together()
 
-// together reads both clocks, within the shortest of some system calls.
+// together reads both clocks at one instant, but for half of the time between two system calls.
 func together() (at time.Time, ns int64) {
 	for shortest, i := int64(math.MaxInt64), 0; i < 10; i++ {
 		before, now, after := monotonic(), time.Now(), monotonic()
