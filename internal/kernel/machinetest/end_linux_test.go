@@ -19,7 +19,7 @@ import (
 const orphanVariable = "LINERATE_TEST_ORPHAN"
 
 func TestKilledParentLeavesNothingOfUserModeLinux(t *testing.T) {
-	testKilledParent(t, Machine{Name: "uml", Kernel: UserMode(t)})
+	testKilledParent(t, Machine{Name: "uml", Kernel: UserMode(t), Tree: true})
 }
 
 func TestKilledParentLeavesNothingOfQEMU(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -49,8 +50,9 @@ func namespaces() *syscall.SysProcAttr {
 }
 
 // supervise runs a machine, DIR TREE FILES COMMAND…, FILES being the number of open files
-// that it inherits; if TREE is true, the machine can read all files and write none. It ends when its standard input does, which is when the test process has
-// gone, or with the machine; the directory goes with it.
+// that it inherits; if TREE is true, the machine can read all files and write none. It ends when
+// its standard input does, which is when the test process has gone, or with the machine; the
+// directory goes with it.
 func supervise(args []string) int {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	dir, command := args[0], args[3:]
@@ -58,14 +60,20 @@ func supervise(args []string) int {
 	if err == nil {
 		err = os.Mkdir(dir, 0o700)
 	}
-	if err == nil && args[1] == "true" {
+	protected := args[1] == "true"
+	if err == nil && protected {
 		err = protect(dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() {
+		if protected {
+			unprotect(dir)
+		}
+		os.RemoveAll(dir)
+	}()
 	machine := exec.Command(command[0], command[1:]...)
 	machine.Dir, machine.Stdout, machine.Stderr = dir, os.Stdout, os.Stderr
 	for i := range inherited {
@@ -107,4 +115,12 @@ func protect(dir string) error {
 		return os.NewSyscallError("mount_setattr", err)
 	}
 	return os.NewSyscallError("mount", unix.Mount("tmpfs", "/dev/shm", "tmpfs", 0, ""))
+}
+
+// unprotect lets the directory of protect be removed. What fails leaves the directory behind.
+func unprotect(dir string) {
+	parent := filepath.Dir(dir)
+	_ = unix.Unmount(dir, unix.MNT_DETACH)
+	_ = unix.Mount(parent, parent, "", unix.MS_BIND, "")
+	_ = unix.MountSetattr(unix.AT_FDCWD, parent, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
 }
